@@ -1,0 +1,1 @@
+"""One reader a format: from foreign records to episodes."""

@@ -1,0 +1,176 @@
+"""tau-bench result files, and AgentRx's, which hold the same records.
+
+A JSON list of records `{task_id, trial, reward, info, traj}`; `traj` is a list of OpenAI-style
+messages, `info.task.actions` are the expected actions. A record whose `info.error` is set did not
+run to its end: it is invalid, not failed. There is no field for the model or the domain: the
+model is taken from the file's name, the domain from the tools that the records name.
+
+AgentRx's files carry `records` beside these; their `trial` is the row's number, no repetition.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from bot.records import Action, Episode, Expected, ModelStep, Step, ToolStep, UserStep
+
+NAME = "tau-bench"
+_MODEL_IN_NAME = re.compile(r"(gpt|claude|gemini|llama|qwen|mistral|deepseek|o\d)[\w.-]*", re.I)
+_DOMAIN_TOOLS = {
+    "airline": {"book_reservation", "get_reservation_details", "cancel_reservation"},
+    "retail": {"get_order_details", "find_user_id_by_name_zip", "get_product_details"},
+}
+PASSING = 1.0
+
+
+def recognises(record: Any) -> str | None:
+    """Why a record is taken for tau-bench's, or None."""
+    if isinstance(record, dict) and {"task_id", "traj", "reward"} <= record.keys():
+        kind = "AgentRx" if "records" in record else NAME
+        return f"{kind} records: task_id, traj and reward"
+    return None
+
+
+def model_of(file_name: str) -> str:
+    """The model that the file's name names, else `unknown`."""
+    stem = re.sub(r"\.(json|jsonl)?(\.gz|\.zst)?$", "", file_name)
+    match = _MODEL_IN_NAME.search(stem)
+    return match.group(0) if match else "unknown"
+
+
+def read_record(record: dict[str, Any], file_name: str) -> Episode:
+    """The episode of one record. Raises ValueError, with what is wrong, for a half one."""
+    if not isinstance(record.get("traj"), list):
+        raise ValueError("traj is not a list of messages")
+    if record.get("task_id") is None:
+        raise ValueError("there is no task_id")
+    info = record.get("info") if isinstance(record.get("info"), dict) else {}
+    assert isinstance(info, dict)
+    steps = read_messages(record["traj"])
+    error = info.get("error")
+    score = None if error is not None else _reward(record.get("reward"))
+    task = info.get("task") if isinstance(info.get("task"), dict) else {}
+    assert isinstance(task, dict)
+    outcome = "invalid" if score is None else "pass" if score >= PASSING else "fail"
+    last = next((s for s in reversed(steps) if isinstance(s, ModelStep) and s.content), None)
+    trial = record.get("trial", 0)
+    return Episode.model_validate(
+        {
+            "source": f"{NAME}/{domain_of(record['traj'], task)}",
+            "task_id": str(record["task_id"]),
+            "trial": 0 if "records" in record or not isinstance(trial, int) else trial,
+            "model": model_of(file_name),
+            "steps": [step.model_dump() for step in steps],
+            "answer": last.content if last else None,
+            "end_reason": "infrastructure" if error is not None else None,
+            "error": None if error is None else str(error),
+            "score": score,
+            "outcome": outcome,
+            "expected": _expected(task),
+        }
+    )
+
+
+def _reward(reward: Any) -> float:
+    """A finite number; a boolean, text, null or NaN is none."""
+    is_number = isinstance(reward, int | float) and not isinstance(reward, bool)
+    if not is_number or not math.isfinite(reward):
+        raise ValueError(f"reward is {json.dumps(reward, default=str)}, not a number")
+    return float(reward)
+
+
+def domain_of(messages: list[Any], task: dict[str, Any]) -> str:
+    """`airline` or `retail` by the tools that a record names, else `unknown`."""
+    named = {call["function"]["name"] for m in messages for call in _calls(m)}
+    named |= {a["name"] for a in task.get("actions") or [] if isinstance(a, dict) and "name" in a}
+    fits = {domain: len(named & tools) for domain, tools in _DOMAIN_TOOLS.items()}
+    best = max(fits, key=lambda domain: fits[domain])
+    if fits[best]:
+        return best
+    system = next((str(m.get("content")) for m in messages if _role(m) == "system"), "").lower()
+    return next((domain for domain in _DOMAIN_TOOLS if domain in system), "unknown")
+
+
+def read_messages(messages: list[Any]) -> list[Step]:
+    """Steps of OpenAI-style messages; `position` is the message's place in the list.
+
+    Results are matched in order: some records use one tool_call_id for several calls.
+    """
+    steps: list[Step] = []
+    open_calls: list[ToolStep] = []
+    for position, message in enumerate(messages):
+        role = _role(message)
+        if role is None:
+            raise ValueError(f"message {position} has no role")
+        content = _text(message.get("content"))
+        if role == "user":
+            steps.append(UserStep(content=content, **_at(position)))
+        elif role == "assistant":
+            steps.append(ModelStep(content=content, **_at(position)))
+            open_calls = []
+            for call in _calls(message):
+                arguments = _arguments(call["function"].get("arguments"))
+                tool = ToolStep(name=call["function"]["name"], arguments=arguments, **_at(position))
+                steps.append(tool)
+                open_calls.append(tool)
+        elif role == "tool" and open_calls:
+            named = [c for c in open_calls if c.name == message.get("name")]
+            answered = named[0] if named else open_calls[0]
+            open_calls.remove(answered)
+            answered.result = content
+            answered.error = (content or "").lstrip().lower().startswith("error")
+    for index, step in enumerate(steps):
+        step.index = index
+    return steps
+
+
+def _at(position: int) -> dict[str, Any]:
+    return {"position": position}
+
+
+def _role(message: Any) -> str | None:
+    role = message.get("role") if isinstance(message, dict) else None
+    return role if isinstance(role, str) else None
+
+
+def _text(content: Any) -> str | None:
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return None if content is None else str(content)
+
+
+def _calls(message: Any) -> list[dict[str, Any]]:
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    return [
+        call
+        for call in calls or []
+        if isinstance(call, dict)
+        and isinstance(call.get("function"), dict)
+        and isinstance(call["function"].get("name"), str)
+    ]
+
+
+def _arguments(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {"unparsed": value}
+    return value if isinstance(value, dict) else {}
+
+
+def _expected(task: dict[str, Any]) -> Expected | None:
+    actions = task.get("actions")
+    if not isinstance(actions, list):
+        return None
+    return Expected(
+        actions=[
+            Action(name=str(a["name"]), arguments=a.get("kwargs") or a.get("arguments") or {})
+            for a in actions
+            if isinstance(a, dict) and "name" in a
+        ],
+        outputs=[str(output) for output in task.get("outputs") or []],
+    )

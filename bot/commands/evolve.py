@@ -1,0 +1,180 @@
+"""`ecdysis evolve`: make generations of the harness in this repository."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.commands.options import json_option, repo_option
+from bot.errors import NothingFound
+
+if TYPE_CHECKING:
+    from bot.evolve import Report
+
+
+@click.command("evolve")
+@repo_option
+@click.option(
+    "--from",
+    "base",
+    metavar="REV",
+    help="Start from this revision.  [default: the newest generation, else HEAD]",
+)
+@click.option(
+    "--generations",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Make at most so many.",
+)
+@click.option("--until-done", is_flag=True, help="Go on until a generation brings nothing more.")
+@click.option("--test", is_flag=True, help="At the end, read the sealed test split once.")
+@json_option
+def command(
+    repo: Path, base: str | None, generations: int, until_done: bool, test: bool, as_json: bool
+) -> None:
+    """Diagnose a batch of train tasks, repair the harness, prove it, commit it.
+
+    Runs the train split on the harness, aggregates the failures across tasks, lets the catalog
+    propose syntax-tree edits, compares the changed harness with the unchanged one on the hidden
+    select split, and commits what is proven to a new branch ecdysis/gen-NNNN, one commit a
+    repair, with the diagnosis as its message. Your work tree, index and HEAD are not touched.
+
+    Exit code 1: nothing was accepted; the reasons are printed.
+    """
+    report = run_evolution(
+        repo, base=base, generations=None if until_done else generations, test=test
+    )
+    if as_json:
+        click.echo(json.dumps(report.as_json))
+    else:
+        click.echo(report.text)
+    if not report.accepted:
+        raise NothingFound("No repair was accepted.", "The reasons are above.")
+
+
+class EvolutionSummary:
+    """A finished run: its report, and what it cost."""
+
+    def __init__(self, report: Report, cost: dict[str, Any], sandbox: str) -> None:
+        self.report, self.cost, self.sandbox = report, cost, sandbox
+
+    @property
+    def accepted(self) -> bool:
+        return bool(self.report.accepted)
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` prints: `generations`, `repairs`, `rejected`, `left`, and the figures."""
+        report = self.report
+        test = report.test
+        return {
+            "format_version": 1,
+            "generations": len(report.accepted),
+            "repairs": [
+                {
+                    "generation": accepted.generation.number,
+                    "commit": oid,
+                    "title": change.spec.title,
+                    "pattern": change.pattern.key,
+                    "origin": change.spec.origin,
+                    "predicted_fixes": change.spec.predicted_fixes,
+                    "observed_fixes": change.observed_fixes,
+                }
+                for accepted in report.accepted
+                for oid, change in zip(accepted.generation.commits, accepted.changes, strict=True)
+            ],
+            "rejected": [vars(rejection) for rejection in report.rejected],
+            "left": [vars(left) for left in report.left],
+            "select": {
+                "seed": _rate(report.seed_select),
+                "evolved": _rate(report.evolved_select),
+            },
+            "test": None
+            if test is None
+            else {
+                "seed": _rate(test.scores[0] / max(test.tasks, 1)),
+                "evolved": _rate(test.scores[1] / max(test.tasks, 1)),
+                "flips": {"fixed": test.fixed, "broken": test.broken},
+                "p_value": report.test_p_value,
+            },
+            "noise_band": report.noise,
+            **self.cost,
+            "sandbox": self.sandbox,
+        }
+
+    @property
+    def text(self) -> str:
+        from bot.commands.evolution_text import write_summary
+
+        return write_summary(self.report, self.cost, self.sandbox)
+
+
+def _rate(value: Fraction | None) -> float | None:
+    return None if value is None else round(float(value), 4)
+
+
+def run_evolution(
+    repo: Path, *, base: str | None = None, generations: int | None = 1, test: bool = False
+) -> EvolutionSummary:
+    """Open what a run needs, run it, close it; the budget and the endpoint live this long."""
+    from bot.batch.run import Runner
+    from bot.batch.tasks import load_splits
+    from bot.commands.revision import load_table
+    from bot.display import say
+    from bot.evolve import Workshop, evolve, read_test_split
+    from bot.git.repository import Repository
+    from bot.lineage.generations import newest_generation
+    from bot.lineage.journal import open_journal
+    from bot.llm.budget import BudgetMeter
+    from bot.llm.endpoint import open_endpoint
+    from bot.sandbox import choose_sandbox
+
+    repository = Repository.open(repo)
+    newest = newest_generation(repository)
+    commit = repository.resolve_commit(base or (newest.commit if newest else "HEAD"))
+    table = load_table(repository, commit)
+    splits = load_splits(repository, repository.tree_of(commit), table)
+    budget = BudgetMeter(table.budget, table.model)
+    sandbox = choose_sandbox()
+    began = time.monotonic()
+    with ExitStack() as stack:
+        endpoint = stack.enter_context(open_endpoint(table.model))
+        runner = stack.enter_context(
+            Runner(
+                repository,
+                table,
+                base=repository.tree_of(commit),
+                endpoint=endpoint,
+                budget=budget,
+                sandbox=sandbox,
+            )
+        )
+        journal = stack.enter_context(
+            open_journal(
+                repository.git_dir,
+                base=commit,
+                parents=repository.git("rev-list", "--max-count=50", commit).split()[1:],
+                settings={"table": table.model_dump(mode="json"), "endpoint": endpoint.settings},
+            )
+        )
+        if journal.resumed:
+            say("Going on with the run that was interrupted here.")
+        shop = Workshop(repository, table, runner, splits, journal, say)
+        shop.errors.used = list(journal.used)
+        report = evolve(shop, commit, generations=generations)
+        if test and journal.base != journal.start and "test" in splits:
+            read_test_split(shop)
+        journal.close()
+    cost = {
+        "model_calls": budget.model_calls,
+        "tokens": budget.tokens,
+        "wall_s": round(time.monotonic() - began, 1),
+    }
+    return EvolutionSummary(report, cost, sandbox.level)

@@ -1,0 +1,1 @@
+"""Room 4: the change. A spec becomes syntax-tree edits, or a typed refusal; nothing in between."""

@@ -1,0 +1,1 @@
+"""Foundation: the only place that runs git. Plumbing alone; the user's index is never used."""

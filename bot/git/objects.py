@@ -1,0 +1,134 @@
+"""Reading and writing git objects in batches; nothing here touches an index or a work tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bot.errors import RepositoryError
+from bot.git.calls import Caller
+from bot.git.names import check_oid
+
+REGULAR = ("100644", "100755")
+SYMLINK = "120000"
+GITLINK = "160000"
+
+
+@dataclass(frozen=True)
+class TreeEntry:
+    """One leaf of a tree: a file, a symlink (120000) or a submodule (160000).
+
+    `path` may hold surrogates where its bytes are not UTF-8; `os.fsencode` gives the bytes.
+    """
+
+    mode: str
+    oid: str
+    path: str
+
+
+@dataclass(frozen=True)
+class CommitRecord:
+    """A commit as it is stored; `when` is the committer's time in seconds since 1970."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    author: str
+    when: int
+    message: str
+
+
+def list_tree(caller: Caller, tree: str) -> list[TreeEntry]:
+    """Every leaf below `tree`, in git's order."""
+    output = caller.run("ls-tree", "-r", "-z", "--full-tree", check_oid(tree))
+    entries = []
+    for line in output.split(b"\0")[:-1]:
+        head, _, path = line.partition(b"\t")
+        mode, _, oid = head.decode().split(" ")
+        entries.append(TreeEntry(mode, oid, os.fsdecode(path)))
+    return entries
+
+
+def read_objects(caller: Caller, oids: Iterable[str]) -> dict[str, tuple[str, bytes]]:
+    """Oid → (type, content) for those that exist, by one `cat-file --batch`."""
+    wanted = [check_oid(oid) for oid in dict.fromkeys(oids)]
+    if not wanted:
+        return {}
+    output = caller.run(
+        "cat-file", "--batch", "--buffer", input=("\n".join(wanted) + "\n").encode()
+    )
+    found: dict[str, tuple[str, bytes]] = {}
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        words = output[position:end].decode().split(" ")
+        position = end + 1
+        if len(words) == 3 and words[2].isdigit():
+            size = int(words[2])
+            found[words[0]] = (words[1], output[position : position + size])
+            position += size + 1
+    return found
+
+
+def read_blobs(caller: Caller, oids: Iterable[str]) -> dict[str, bytes]:
+    """Oid → content. RepositoryError when one is missing (a partial or damaged clone)."""
+    wanted = list(dict.fromkeys(oids))
+    found = read_objects(caller, wanted)
+    for oid in wanted:
+        if oid not in found or found[oid][0] != "blob":
+            raise RepositoryError(
+                f"The object {oid} is missing from the repository.",
+                "Run `git fsck`; in a partial clone, fetch the missing objects.",
+            )
+    return {oid: found[oid][1] for oid in wanted}
+
+
+def read_commits(caller: Caller, oids: Iterable[str]) -> dict[str, CommitRecord]:
+    """Oid → commit, for those that exist and are commits."""
+    return {
+        oid: parse_commit(oid, content)
+        for oid, (kind, content) in read_objects(caller, oids).items()
+        if kind == "commit"
+    }
+
+
+def parse_commit(oid: str, content: bytes) -> CommitRecord:
+    """A commit from its stored bytes; unknown encodings and bad bytes never raise."""
+    head, _, body = content.partition(b"\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.decode("utf-8", "replace").split("\n"):
+        if not line.startswith(" "):  # a folded header: the signature
+            name, _, value = line.partition(" ")
+            fields.setdefault(name, []).append(value)
+    encoding = fields.get("encoding", ["utf-8"])[0]
+    try:
+        message = body.decode(encoding, "replace")
+    except LookupError:
+        message = body.decode("utf-8", "replace")
+    committer = fields.get("committer", [""])[0].split(" ")
+    when = committer[-2] if len(committer) > 2 else ""
+    author = " ".join(fields.get("author", [""])[0].split(" ")[:-2])
+    return CommitRecord(
+        oid=oid,
+        tree=fields.get("tree", [""])[0],
+        parents=tuple(fields.get("parent", [])),
+        author=author,
+        when=int(when) if when.isdigit() else 0,
+        message=message,
+    )
+
+
+def write_blob(caller: Caller, data: bytes) -> str:
+    """Store `data` as it is, without any filter; its oid."""
+    return caller.run("hash-object", "-w", "--stdin", "--no-filters", input=data).decode().strip()
+
+
+def make_tree(caller: Caller, entries: Mapping[str, tuple[str, str]]) -> str:
+    """A tree of direct entries: name → (mode, oid); mode 040000 for a subtree. Its oid."""
+    kinds = {"040000": "tree", GITLINK: "commit"}
+    lines = b"".join(
+        f"{mode} {kinds.get(mode, 'blob')} {check_oid(oid)}\t".encode() + os.fsencode(name) + b"\0"
+        for name, (mode, oid) in entries.items()
+    )
+    return caller.run("mktree", "-z", input=lines).decode().strip()

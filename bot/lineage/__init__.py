@@ -1,0 +1,1 @@
+"""Room 6: where it lives. Generations as branches, commits, trailers, notes and refs of git."""

@@ -1,0 +1,100 @@
+"""The journal of an `evolve` run: its episodes and levels, kept until the run has ended.
+
+It lies in the git folder (`<git>/ecdysis/evolve/`), so a clone does not see it and a killed run
+goes on from it. One run at a time works on a repository.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.errors import RepositoryError
+
+
+@dataclass
+class Journal:
+    """`start` and `base` are commits: where the run began, and the generation it has reached.
+
+    `used` holds the level of every comparison so far and whether it accepted.
+    """
+
+    folder: Path
+    settings: dict[str, Any]
+    start: str
+    base: str
+    used: list[tuple[float, bool]] = field(default_factory=list)
+    resumed: bool = False
+
+    def save(self) -> None:
+        """Write the run's state in one step: a reader sees the old or the new one."""
+        body = {
+            "settings": self.settings,
+            "start": self.start,
+            "base": self.base,
+            "used": self.used,
+        }
+        temporary = self.folder / "run.json.new"
+        temporary.write_text(json.dumps(body), encoding="utf-8")
+        temporary.replace(self.folder / "run.json")
+
+    def reach(self, base: str, used: list[tuple[float, bool]]) -> None:
+        """A generation has been committed as `base`."""
+        self.base, self.used = base, list(used)
+        self.save()
+
+    def close(self) -> None:
+        """The run has ended: the next one starts afresh."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def open_journal(
+    git_dir: Path, *, base: str, parents: list[str], settings: dict[str, Any]
+) -> Iterator[Journal]:
+    """The journal of the run that starts, or goes on, at the commit `base`.
+
+    `parents` are the commits before `base`: a run killed between committing a generation and
+    writing its journal is still found. A journal of other settings is discarded. Raises
+    RepositoryError while another run works on this repository.
+    """
+    place = git_dir / "ecdysis"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "evolve.lock").open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RepositoryError(
+                "Another `ecdysis evolve` is at work in this repository.",
+                "Wait for it, or stop it; what it has done so far is kept.",
+            ) from None
+        folder = place / "evolve"
+        journal = _read(folder, settings)
+        if journal is None or journal.base not in (base, *parents):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            journal = Journal(folder, settings, base, base)
+        else:
+            journal.resumed = True
+            if journal.base != base:
+                # The accepted comparison of that generation was the last one and is not on record.
+                journal.base = base
+        journal.save()
+        yield journal
+
+
+def _read(folder: Path, settings: dict[str, Any]) -> Journal | None:
+    try:
+        body = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        if body["settings"] != settings:
+            return None
+        used = [(float(level), bool(accepted)) for level, accepted in body["used"]]
+        return Journal(folder, settings, str(body["start"]), str(body["base"]), used)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,176 @@
+"""The commit message of a repair: the diagnosis for people, trailers for programs.
+
+The last paragraph holds nothing but trailers, so `git interpret-trailers --parse` gives back
+exactly what was put in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bot.lineage.wording import BODY_WIDTH, one_line, write_body, write_subject
+from bot.records import Evidence, ModificationSpec, Pattern, Verdict
+
+PREFIX = "Ecdysis-"
+EVIDENCE_LINES = 8
+NAMED_TASKS = 20
+_TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s?(.*)")
+
+
+@dataclass(frozen=True)
+class RepairMessage:
+    """One repair in words: its spec, the pattern it answers, and paragraphs of explanation."""
+
+    spec: ModificationSpec
+    pattern: Pattern
+    explanation: str
+
+    def write(self, generation: int, extra: Sequence[tuple[str, str]] = ()) -> str:
+        """The whole message; `extra` trailers follow those of the repair."""
+        trailers = [*self.trailers(generation), *extra]
+        blocks = [
+            write_subject(self.spec.title, f"Answer {self.spec.pattern}"),
+            write_body(self.explanation),
+            "\n".join(self.evidence_lines()),
+            "\n".join(f"{name}: {value}" for name, value in trailers if value),
+        ]
+        return "\n\n".join(block for block in blocks if block) + "\n"
+
+    def evidence_lines(self) -> list[str]:
+        """At most eight lines `  TASK step N   QUOTE`; a ninth says how many more there are."""
+        evidence = self.pattern.evidence
+        shown = [_evidence_line(item) for item in evidence[:EVIDENCE_LINES]]
+        if len(evidence) > EVIDENCE_LINES:
+            shown.append(f"  ... and {len(evidence) - EVIDENCE_LINES} more")
+        return shown
+
+    def trailers(self, generation: int) -> list[tuple[str, str]]:
+        """Name and value of the trailers that every repair carries, in order."""
+        spec, pattern = self.spec, self.pattern
+        attribution = pattern.attribution
+        values = {
+            "Generation": str(generation),
+            "Pattern": spec.pattern,
+            "Attribution": f"{attribution.label} {attribution.probability:.2f}",
+            "Layer": spec.layer,
+            "Origin": spec.origin,
+            "Tasks": str(pattern.distinct_tasks),
+            "Predicted-Fixes": name_tasks(spec.predicted_fixes),
+            "Spec": spec_digest(spec),
+        }
+        # Task ids may be many; each is short, and the list says how many it leaves out.
+        limits = {"Predicted-Fixes": 2000}
+        return [
+            (PREFIX + name, one_line(value, limits.get(name, 240)))
+            for name, value in values.items()
+        ]
+
+
+@dataclass(frozen=True)
+class GenerationFigures:
+    """The figures of a generation as a whole, from the accepting comparison.
+
+    `before` and `after` are summed task values on the select split; None where not known.
+    """
+
+    verdict: Verdict
+    sandbox: str
+    before: Fraction | float | None = None
+    after: Fraction | float | None = None
+
+    def trailers(self, base: str) -> list[tuple[str, str]]:
+        """Name and value of the trailers of the generation's last commit, in order."""
+        verdict = self.verdict
+        score = ""
+        if self.before is not None and self.after is not None:
+            tasks = verdict.tasks
+            score = f"{_number(self.before)}/{tasks} -> {_number(self.after)}/{tasks}"
+        values = {
+            "Score": score,
+            "Fixed": str(len(verdict.fixed)),
+            "Broken": str(len(verdict.broken)),
+            "Noise-Band": "" if verdict.noise_band is None else _number(verdict.noise_band),
+            "P-Value": "" if verdict.p_value is None else f"{verdict.p_value:.2g}",
+            "Trials": str(verdict.trials),
+            "Sandbox": self.sandbox,
+            "Base": base,
+        }
+        return [(PREFIX + name, one_line(value)) for name, value in values.items()]
+
+
+@dataclass(frozen=True)
+class ParsedMessage:
+    """A message taken apart; trailer names without `Ecdysis-`, foreign trailers left out."""
+
+    title: str
+    body: str
+    trailers: dict[str, str] = field(default_factory=dict)
+
+
+def parse_message(text: str) -> ParsedMessage:
+    """Title, body and the bot's trailers of any commit message; never raises."""
+    blocks = text.replace("\r\n", "\n").strip("\n").split("\n\n")
+    trailers: dict[str, str] = {}
+    last = blocks[-1].split("\n") if len(blocks) > 1 else []
+    found = _read_trailers(last)
+    if found is not None:
+        blocks.pop()
+        for name, value in found:
+            if name.lower().startswith(PREFIX.lower()):
+                trailers[name[len(PREFIX) :]] = value
+    title, _, rest = blocks[0].partition("\n")
+    body = "\n\n".join([*([rest] if rest else []), *blocks[1:]]).strip("\n")
+    return ParsedMessage(title, body, trailers)
+
+
+def _read_trailers(lines: Sequence[str]) -> list[tuple[str, str]] | None:
+    """The trailers of a paragraph that holds nothing else; None for any other paragraph."""
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        if line[:1] in (" ", "\t") and found:
+            name, value = found[-1]
+            found[-1] = (name, f"{value} {line.strip()}")
+            continue
+        match = _TRAILER.fullmatch(line)
+        if match is None:
+            return None
+        found.append((match.group(1), match.group(2).strip()))
+    return found or None
+
+
+def canonical_json(value: object) -> bytes:
+    """JSON with sorted keys and no spaces: equal values have equal bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def spec_bytes(spec: ModificationSpec) -> bytes:
+    """The canonical JSON of a spec, as it is stored and digested."""
+    return canonical_json(spec.model_dump(mode="json"))
+
+
+def spec_digest(spec: ModificationSpec) -> str:
+    """`sha256:` and the digest of the canonical JSON of a spec."""
+    return "sha256:" + hashlib.sha256(spec_bytes(spec)).hexdigest()
+
+
+def name_tasks(tasks: Sequence[str]) -> str:
+    """Task ids with commas between; at most twenty, then how many more."""
+    named = ", ".join(one_line(task, 80) for task in tasks[:NAMED_TASKS])
+    more = len(tasks) - NAMED_TASKS
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _evidence_line(item: Evidence) -> str:
+    head = f"  {one_line(item.task_id, 40)} step {item.step}   "
+    return head + one_line(item.quote, max(BODY_WIDTH - len(head), 24))
+
+
+def _number(value: Fraction | float) -> str:
+    """`21` or `20.67`."""
+    number = float(value)
+    return f"{number:.0f}" if number == int(number) else f"{number:.2f}"

@@ -1,0 +1,1 @@
+"""Models: endpoint, budget, the proxy between harness and model, the embedded model."""

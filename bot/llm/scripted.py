@@ -1,0 +1,150 @@
+"""A scripted model server, for fast tests. It is no language model and says so.
+
+Its answers come from a function of the request; everything else is real: a socket, HTTP, the
+OpenAI protocol. It also plays the faults that real servers have.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+MODEL = "scripted (no language model)"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What the server does instead of answering: a status, and headers; or breaking off.
+
+    `cut` sends half of the answer and closes; `drop` closes without a word.
+    """
+
+    status: int = 500
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    cut: bool = False
+    drop: bool = False
+
+
+Answer = str | dict[str, Any] | Fault
+Script = Callable[[dict[str, Any]], Answer]
+"""From a request's body to the reply's text, a whole response, or a fault."""
+
+
+class ScriptedServer:
+    """An OpenAI-compatible server on loopback whose replies are scripted.
+
+    Use as a context manager. `requests` holds every request body and `headers` the headers, in
+    the order in which they came. `latency_s` is slept before each answer.
+    """
+
+    def __init__(self, script: Script, *, latency_s: float = 0.0) -> None:
+        self.script, self.latency_s = script, latency_s
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> ScriptedServer:
+        owner = self
+
+        class Handler(_Handler):
+            scripted = owner
+
+        self._server = _Server(("127.0.0.1", 0), Handler)
+        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def take(self, body: dict[str, Any], headers: dict[str, str]) -> Answer:
+        with self._lock:
+            self.requests.append(body)
+            self.headers.append(headers)
+        time.sleep(self.latency_s)
+        return self.script(body)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    scripted: ScriptedServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = self.scripted.take(body, dict(self.headers))
+        if isinstance(answer, Fault):
+            self._fail(answer)
+        else:
+            self._send(200, json.dumps(_response(body, answer)).encode(), {})
+
+    def _fail(self, fault: Fault) -> None:
+        if fault.drop:
+            self.close_connection = True
+            return
+        if fault.cut:
+            whole = json.dumps(_response({}, "half an answer")).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(whole)))
+            self.end_headers()
+            self.wfile.write(whole[: len(whole) // 2])
+            self.close_connection = True
+            return
+        body = fault.body
+        if body is None:
+            body = json.dumps({"error": {"message": f"scripted {fault.status}"}}).encode()
+        self._send(fault.status, body, fault.headers)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests read `requests` instead."""
+
+
+def _response(body: dict[str, Any], answer: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(answer, dict):
+        return answer
+    prompt = sum(len(str(m.get("content", "")).split()) for m in body.get("messages", []))
+    written = len(answer.split())
+    return {
+        "id": "scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": MODEL,
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": answer},
+            }
+        ],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": written,
+            "total_tokens": prompt + written,
+        },
+    }

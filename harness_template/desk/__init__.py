@@ -1,0 +1,1 @@
+"""The order desk: the world that the agent's tools act on. Not part of the harness."""

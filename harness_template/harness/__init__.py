@@ -1,0 +1,1 @@
+"""An agent for an order desk: everything around the model."""
