@@ -163,7 +163,7 @@ def parse_config(text: str, where: str) -> HarnessTable:
     if not table:
         raise InputError(
             f"{where} has no [tool.ecdysis] table.",
-            "Copy the table of a starter harness (`ecdysis init --template DIR`) and fit it.",
+            "`ecdysis init` proposes one from the code.",
         )
     try:
         return HarnessTable.model_validate(table)

@@ -10,153 +10,37 @@ git in one transaction, at its end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Mapping
 
-from bot.batch.run import Job, Runner
-from bot.batch.store import EpisodeStore
 from bot.cluster.diagnosis import diagnose
 from bot.cluster.events import failure_events, pattern_key
-from bot.config import HarnessTable
 from bot.diagnose.catalog import NotApplicable, Situation, propose
 from bot.diagnose.prose import explain
-from bot.display import Progress, count
-from bot.edit.apply import apply_spec
+from bot.display import count
 from bot.edit.refusal import Refusal
-from bot.gate.error_budget import ErrorBudget
 from bot.gate.leakage import find_leak
 from bot.gate.paired_test import Comparison, compare, noise_band, sign_flip_p_value
 from bot.gate.screening import screen
 from bot.gate.verdict import judge
-from bot.git.repository import Repository
 from bot.lineage.generations import Generation, record_generation
-from bot.lineage.journal import Journal
 from bot.lineage.ledger import append_test_read
 from bot.lineage.message import GenerationFigures, RepairMessage
-from bot.lineage.rejected import record_rejected
-from bot.records import (
-    Diagnosis,
-    Episode,
-    Expected,
-    Inference,
-    ModificationSpec,
-    Pattern,
-    Task,
-    Verdict,
+from bot.records import Diagnosis, Episode, Expected, Inference, ModificationSpec, Pattern, Verdict
+from bot.workshop import (
+    Accepted,
+    Change,
+    Decision,
+    Report,
+    Results,
+    Workshop,
+    expectation,
+    flatten,
+    mean_tokens,
+    outcomes,
 )
 
-Results = dict[str, list[Episode]]
-"""Task id → its episodes, one a trial."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """A spec that applied: the tree it gave, and what the train split says of it."""
-
-    spec: ModificationSpec
-    pattern: Pattern
-    tree: str
-    explanation: str
-    observed_fixes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Rejection:
-    title: str
-    pattern: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Left:
-    """A pattern that nothing was done about, and why."""
-
-    pattern: str
-    label: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Accepted:
-    generation: Generation
-    changes: list[Change]
-    verdict: Verdict
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What the gate says of a stack of changes: those it kept, and the comparison behind it."""
-
-    kept: list[Change]
-    verdict: Verdict
-    comparison: Comparison
-
-
-@dataclass
-class Report:
-    """What an `evolve` run did; `commands/evolve.py` prints it."""
-
-    accepted: list[Accepted] = field(default_factory=list)
-    rejected: list[Rejection] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
-    seed_select: Fraction | None = None
-    evolved_select: Fraction | None = None
-    noise: float | None = None
-    test: Comparison | None = None
-    test_p_value: float | None = None
-
-
-@dataclass
-class Workshop:
-    """What every step needs: the repository, the runner, the tasks, the journal."""
-
-    repository: Repository
-    table: HarnessTable
-    runner: Runner
-    splits: Mapping[str, list[Task]]
-    journal: Journal
-    tell: Callable[[str], None]
-    errors: ErrorBudget = field(default_factory=ErrorBudget)
-    report: Report = field(default_factory=Report)
-
-    def run(
-        self, what: str, tasks: Sequence[Task], arms: Sequence[tuple[str, int]]
-    ) -> list[Results]:
-        """Every task on every arm; an arm is (tree, first trial number). Interleaved.
-
-        Episodes are journalled as they end, under `what`: a repeated call runs only what is
-        missing.
-        """
-        trials = self.table.trials
-        jobs = [
-            Job(tree, task, first + trial)
-            for trial in range(trials)
-            for turn, task in enumerate(tasks)
-            # Each arm goes first equally often: the server's cache favours whoever comes second.
-            for tree, first in (arms if turn % 2 == 0 else list(reversed(arms)))
-        ]
-        done: dict[tuple[str, str, int], Episode] = {}
-        with (
-            EpisodeStore(self.journal.folder / f"{what}.jsonl") as store,
-            Progress(what, len(jobs)) as progress,
-        ):
-            for episode in store.valid_episodes():
-                done[episode.harness, episode.task_id, episode.trial] = episode
-            missing = [j for j in jobs if (j.tree, j.task.task_id, j.trial) not in done]
-            progress.update(len(jobs) - len(missing))
-            for job, episode in self.runner.run(missing):
-                store.append(episode)
-                done[job.tree, job.task.task_id, job.trial] = episode
-                passed = sum(e.outcome == "pass" for e in done.values())
-                progress.advance(note=f"({passed} passed)")
-        return [
-            {
-                task.task_id: [done[tree, task.task_id, first + trial] for trial in range(trials)]
-                for task in tasks
-            }
-            for tree, first in arms
-        ]
+MOST_REPAIRS = 2
+"""Of one generation: it is reviewed as one pull request, and the next batch sees its effect."""
 
 
 def evolve(shop: Workshop, base: str, *, generations: int | None) -> Report:
@@ -180,21 +64,26 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
     expected = {task.task_id: expectation(task) for task in train}
 
     # 1 what happened
-    (before,) = shop.run(f"train-{tree[:12]}", train, [(tree, 0)])
+    before = shop.run_train(tree)
     episodes = flatten(before)
     # 2 what keeps going wrong
+    shop.report.left = []
     diagnosis = diagnose(episodes, expected=expected)
     tell_diagnosis(shop, diagnosis)
     # 3 why, and 4 the change: each spec on top of those before it
     changes: list[Change] = []
     seen: set[str] = set()
+
+    def latest() -> str:
+        return changes[-1].tree if changes else tree
+
     for pattern in promoted(shop, diagnosis):
         situation = Situation(
             pattern=pattern,
             episodes=episodes,
             showing=[e for e in episodes if shows(e, pattern, expected)],
             table=shop.table,
-            read=reader(shop.repository, changes[-1].tree if changes else tree),
+            read=lambda path: shop.repository.read_file(latest(), path),
             tasks={task.task_id: task for task in train},
         )
         refusals = []
@@ -202,20 +91,17 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
             if isinstance(proposal, NotApplicable):
                 refusals.append(f"{name}: {proposal.reason}")
                 continue
-            if proposal.origin in seen:
-                refusals.append(f"{name} was tried for another pattern of this batch.")
+            if proposal.origin in seen or len(changes) == MOST_REPAIRS:
                 continue
             seen.add(proposal.origin)
             # 5 does it help: cheap checks, then the train split, then (below) the hidden split
-            latest = changes[-1].tree if changes else tree
-            change = try_change(shop, tree, latest, before, proposal, situation)
+            change = try_change(shop, tree, latest(), before, proposal, situation)
             if change is not None:
                 changes.append(change)
-                (before,) = shop.run(f"train-{change.tree[:12]}", train, [(change.tree, 0)])
-        if refusals and not any(c.pattern.key == pattern.key for c in changes):
-            shop.report.left.append(
-                Left(pattern.key, pattern.attribution.label, " ".join(refusals))
-            )
+                before = shop.run_train(change.tree)
+        if not any(c.pattern.key == pattern.key for c in changes):
+            why = " ".join(refusals) or "What answers it was tried for other patterns."
+            shop.report.leave(pattern, why)
     if not changes:
         shop.tell("No candidate is left for the hidden split.")
         return None
@@ -234,7 +120,9 @@ def read_test_split(shop: Workshop) -> None:
     trees = shop.repository.tree_of(shop.journal.start), shop.repository.tree_of(shop.journal.base)
     reads = append_test_read(shop.repository, trees=trees, tasks=len(shop.splits["test"]))
     shop.tell(f"Reading the sealed test split ({count(reads, 'read')} so far)")
-    control, changed = shop.run("test", shop.splits["test"], [(trees[0], 0), (trees[1], 0)])
+    control, changed = shop.run(
+        "test", shop.splits["test"], [(trees[0], 0), (trees[1], 0)], what="sealed tasks"
+    )
     pair = outcomes(control), outcomes(changed)
     shop.report.test = compare(*pair)
     shop.report.test_p_value = sign_flip_p_value(list(shop.report.test.differences.values()))
@@ -247,10 +135,8 @@ def promoted(shop: Workshop, diagnosis: Diagnosis) -> list[Pattern]:
         if pattern.promotion in ("repair", "trial"):
             chosen.append(pattern)
         elif pattern.failed_episodes:
-            reason = f"Not promoted ({pattern.promotion}): " + "; ".join(
-                pattern.attribution.reasons[:2]
-            )
-            shop.report.left.append(Left(pattern.key, pattern.attribution.label, reason))
+            reasons = "; ".join(pattern.attribution.reasons[:2])
+            shop.report.leave(pattern, f"Not promoted ({pattern.promotion}): {reasons}.")
     return chosen
 
 
@@ -264,7 +150,7 @@ def try_change(
 ) -> Change | None:
     """The spec on top of `tree`, if it passes every check up to the train split."""
     refusal = None
-    candidate = apply(shop, tree, spec)
+    candidate = shop.apply(tree, spec)
     if isinstance(candidate, Refusal):
         refusal = f"It cannot be applied: {candidate.message}"
     elif candidate == tree:
@@ -273,7 +159,7 @@ def try_change(
         refusal = static_checks(shop, base_tree, candidate, spec)
     if refusal is None:
         assert isinstance(candidate, str)
-        (after,) = shop.run(f"train-{candidate[:12]}", shop.splits["train"], [(candidate, 0)])
+        after = shop.run_train(candidate)
         comparison = compare(outcomes(before), outcomes(after))
         refusal = screen(comparison)
         if refusal is None:
@@ -288,22 +174,8 @@ def try_change(
                 explain(situation.pattern, spec, len(situation.episodes)),
                 [t for t in comparison.fixed if t in spec.predicted_fixes],
             )
-    reject(shop, base_tree, candidate if isinstance(candidate, str) else None, spec, refusal)
+    shop.reject(candidate if isinstance(candidate, str) else tree, spec, refusal)
     return None
-
-
-def apply(shop: Workshop, tree: str, spec: ModificationSpec) -> str | Refusal:
-    """The tree that the spec makes of `tree`; no file of the user's is touched."""
-    applied = apply_spec(
-        spec,
-        reader(shop.repository, tree),
-        editable=shop.table.editable,
-        protected=[*shop.table.protected, *shop.table.splits.paths().values()],
-        python=str(shop.runner.python),
-    )
-    if isinstance(applied, Refusal):
-        return applied
-    return shop.repository.write_tree(tree, dict(applied.files))
 
 
 def static_checks(
@@ -330,7 +202,7 @@ def static_checks(
 
 def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
     """The hidden split decides. All changes together first; halves of them where that fails."""
-    stack = restack(shop, tree, changes)
+    stack = shop.restack(tree, changes)
     if stack is None:
         return None
     candidate = stack[-1].tree
@@ -340,7 +212,7 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
         return Decision(stack, verdict, comparison)
     shop.tell(verdict.reason)
     if len(stack) == 1:
-        reject(shop, tree, candidate, stack[0].spec, verdict.reason)
+        shop.reject(candidate, stack[0].spec, verdict.reason)
         return None
     half = len(stack) // 2
     return gate(shop, tree, stack[:half]) or gate(shop, tree, stack[half:])
@@ -356,7 +228,9 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
     if shop.report.noise is None:
         arms.append((tree, trials))
     number = len(shop.errors.used) + 1
-    control, changed, *again = shop.run(f"select-{number}", shop.splits["select"], arms)
+    control, changed, *again = shop.run(
+        f"select-{number}", shop.splits["select"], arms, what="hidden tasks"
+    )
     pair = outcomes(control), outcomes(changed)
     if again:
         repeat = compare(pair[0], outcomes(again[0]))
@@ -376,21 +250,6 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
     return verdict, comparison
 
 
-def restack(shop: Workshop, tree: str, changes: list[Change]) -> list[Change] | None:
-    """The changes on top of `tree`, one on another; None where one does not apply alone."""
-    stacked = []
-    for change in changes:
-        result = apply(shop, tree, change.spec)
-        if isinstance(result, Refusal):
-            reject(shop, tree, None, change.spec, f"It does not apply alone: {result.message}")
-            return None
-        tree = result
-        stacked.append(
-            Change(change.spec, change.pattern, tree, change.explanation, change.observed_fixes)
-        )
-    return stacked
-
-
 def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
     """One commit per repair; the last one carries the generation's figures."""
     messages = [
@@ -402,15 +261,6 @@ def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
         decision.verdict, sandbox=shop.runner.sandbox.level, before=before, after=after
     )
     return record_generation(shop.repository, base_commit=base, repairs=messages, figures=figures)
-
-
-def reject(
-    shop: Workshop, base_tree: str, tree: str | None, spec: ModificationSpec, reason: str
-) -> None:
-    """A rejected candidate is kept, with its spec and reason, so that it is not tried blindly."""
-    shop.tell(f"Rejected: {spec.title}. {reason}")
-    shop.report.rejected.append(Rejection(spec.title, spec.pattern, reason))
-    record_rejected(shop.repository, tree=tree or base_tree, spec=spec, reason=reason)
 
 
 def tell_diagnosis(shop: Workshop, diagnosis: Diagnosis) -> None:
@@ -426,40 +276,9 @@ def tell_diagnosis(shop: Workshop, diagnosis: Diagnosis) -> None:
         )
 
 
-def expectation(task: Task) -> Expected:
-    """What a native task expects, as far as failure analysis can use it."""
-    expected = task.expected if isinstance(task.expected, dict) else {}
-    answer = expected.get("answer")
-    return Expected(actions=expected.get("actions"), answer=None if answer is None else str(answer))
-
-
 def shows(episode: Episode, pattern: Pattern, expected: Mapping[str, Expected]) -> bool:
     """Whether a failed episode holds an event of the pattern."""
     return episode.outcome == "fail" and any(
         pattern_key(event) == pattern.key
         for event in failure_events(episode, expected.get(episode.task_id))
     )
-
-
-def reader(repository: Repository, tree: str) -> Callable[[str], bytes | None]:
-    return lambda path: repository.read_file(tree, path)
-
-
-def flatten(results: Results) -> list[Episode]:
-    return [episode for episodes in results.values() for episode in episodes]
-
-
-def mean_tokens(results: Results) -> float | None:
-    """Tokens per episode, prompt and completion."""
-    spent = [
-        (e.usage.prompt_tokens or 0) + (e.usage.completion_tokens or 0) for e in flatten(results)
-    ]
-    return round(sum(spent) / len(spent), 1) if spent else None
-
-
-def outcomes(results: Results) -> dict[str, list[bool]]:
-    """Task id → did its valid trials pass."""
-    return {
-        task: [e.outcome == "pass" for e in episodes if e.outcome != "invalid"]
-        for task, episodes in results.items()
-    }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bot.display import printable
+
 LONGEST = 160
 _SLUG_WORDS = 9
 
@@ -31,7 +33,7 @@ def make_template(message: str, values: Iterable[str] = ()) -> str:
     `values` are known to be values (a call's arguments); they are masked wherever they stand
     as words.
     """
-    text = " ".join(message.split())[: LONGEST * 4]
+    text = printable(message)[: LONGEST * 4]
     for value in sorted({v for v in values if v}, key=len, reverse=True):
         text = re.sub(rf"(?<![\w<]){re.escape(value)}(?![\w>])", "<value>", text)
     text = _QUOTED.sub("<value>", text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bot.display import count, printable, show_seconds
 
 if TYPE_CHECKING:
-    from bot.evolve import Report
+    from bot.workshop import Report
 
 
 def write_summary(report: Report, cost: dict[str, Any], sandbox: str) -> str:
@@ -27,8 +27,9 @@ def write_summary(report: Report, cost: dict[str, Any], sandbox: str) -> str:
             lines.append(f"  - {printable(rejection.title)}: {printable(rejection.reason)}")
     if report.left:
         lines += ["", "Left alone"]
-        for left in _one_each(report):
-            lines.append(f"  . {printable(left[0], 70)}: {printable(left[1], 200)}")
+        for left in report.left:
+            lines.append(f"  . {printable(left.pattern, 90)} ({left.label})")
+            lines.append(f"      {printable(left.reason, 240)}")
     lines.append("")
     if report.seed_select is not None and report.evolved_select is not None:
         lines.append(
@@ -56,14 +57,6 @@ def _test_lines(report: Report) -> list[str]:
         f"  fixed ({len(test.fixed)}): {' '.join(test.fixed) or 'none'}",
         f"  broken ({len(test.broken)}): {' '.join(test.broken) or 'none'}",
     ]
-
-
-def _one_each(report: Report) -> list[tuple[str, str]]:
-    """Each pattern once, with what was said of it last."""
-    latest: dict[str, str] = {}
-    for left in report.left:
-        latest[left.pattern] = left.reason
-    return list(latest.items())
 
 
 def _percent(value: Fraction) -> str:

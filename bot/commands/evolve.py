@@ -15,7 +15,7 @@ from bot.commands.options import json_option, repo_option
 from bot.errors import NothingFound
 
 if TYPE_CHECKING:
-    from bot.evolve import Report
+    from bot.workshop import Report
 
 
 @click.command("evolve")
@@ -128,13 +128,14 @@ def run_evolution(
     from bot.batch.tasks import load_splits
     from bot.commands.revision import load_table
     from bot.display import say
-    from bot.evolve import Workshop, evolve, read_test_split
+    from bot.evolve import evolve, read_test_split
     from bot.git.repository import Repository
     from bot.lineage.generations import newest_generation
     from bot.lineage.journal import open_journal
     from bot.llm.budget import BudgetMeter
     from bot.llm.endpoint import open_endpoint
     from bot.sandbox import choose_sandbox
+    from bot.workshop import Workshop
 
     repository = Repository.open(repo)
     newest = newest_generation(repository)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import click
 
-from bot.errors import InputError, UsageError
+from bot.commands.options import repo_option
+from bot.errors import InputError, NothingFound, RepositoryError, UsageError
 
 
 @click.command("init")
+@repo_option
 @click.option(
     "--template",
     "template",
@@ -18,21 +21,67 @@ from bot.errors import InputError, UsageError
     metavar="DIR",
     help="Copy the starter harness to DIR (new or empty) and commit it there.",
 )
-def command(template: Path | None) -> None:
-    """Start a harness that the bot can evolve.
+@click.option("--yes", is_flag=True, help="Write the proposed table without asking.")
+def command(repo: Path, template: Path | None, yes: bool) -> None:
+    """Get a harness ready for the bot.
 
-    `ecdysis init --template DIR` makes a git repository in DIR from the starter harness: a small
-    agent with its environment, its scorer and its tasks, and a filled-in [tool.ecdysis] table.
+    In a repository that holds a harness, reads the code (nothing is run), proposes the
+    [tool.ecdysis] table with the seams that it finds, and adds it to pyproject.toml (or writes
+    ecdysis.toml) when you agree. It commits nothing.
+
+    `--template DIR` makes a repository in DIR from the starter harness instead: a small agent
+    with its environment, its scorer, its tasks, and a table that is filled in.
     """
-    if template is None:
-        raise UsageError(
-            "Say where the starter harness shall go.", "Type `ecdysis init --template DIR`."
-        )
-    copy_template(template)
-    click.echo(f"A harness, committed in {template}. Next:")
-    click.echo(f"  cd {template}")
+    if template is not None:
+        copy_template(template)
+        click.echo(f"A harness, committed in {template}. Next:")
+        click.echo(f"  cd {template}")
+        click.echo("  ecdysis doctor")
+        click.echo("  ecdysis run --split train")
+        return
+    add_table(repo, yes)
+
+
+def add_table(repo: Path, yes: bool) -> None:
+    """Propose a table for the harness in the work tree, and write it if the person agrees."""
+    from bot.commands.propose_table import propose_table, write_table
+    from bot.git.repository import Repository
+
+    repository = Repository.open(repo)
+    if repository.state().bare:
+        raise RepositoryError("A bare repository has no work tree.", "Run init in a clone.")
+    tree = repository.tree_of("HEAD")
+    project, own = repository.root / "pyproject.toml", repository.root / "ecdysis.toml"
+    for path in (own, project):
+        if path.is_file() and (path == own or _has_table(path)):
+            raise UsageError(
+                f"{path.name} holds a table already.", "Check it with `ecdysis doctor`."
+            )
+    files = repository.read_files(tree)
+    proposal = propose_table(repository.root.name, files)
+    target = project if project.is_file() else own
+    text = write_table(proposal, "tool.ecdysis" if target == project else "")
+    click.echo(text)
+    if not proposal.seams:
+        click.echo("No seam was recognised: name them by hand for the catalog to act.", err=True)
+    if not yes and not click.confirm(f"Add this to {target.name}?", err=True):
+        raise NothingFound("Nothing was written.", "Copy what you want of it by hand.")
+    old = target.read_text(encoding="utf-8") if target.is_file() else ""
+    target.write_text(f"{old.rstrip()}\n\n{text}" if old else text, encoding="utf-8")
+    click.echo(f"Added to {target.name}. Next:")
+    if proposal.open:
+        click.echo(f"  fill in {', '.join(proposal.open)}")
+    click.echo(f"  git add {target.name} && git commit")
     click.echo("  ecdysis doctor")
-    click.echo("  ecdysis run --split train")
+
+
+def _has_table(path: Path) -> bool:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}.", "Mend the file.") from None
+    tool = document.get("tool")
+    return isinstance(tool, dict) and "ecdysis" in tool
 
 
 def template_folder() -> Path:

@@ -30,6 +30,5 @@ def load_table(repository: Repository, rev: str) -> HarnessTable:
         return parse_config(text, name)
     raise InputError(
         "This revision has no [tool.ecdysis] table, neither in ecdysis.toml nor in pyproject.toml.",
-        "Copy the table of a starter harness (`ecdysis init --template DIR`), fit it to yours, "
-        "and commit it.",
+        "`ecdysis init` proposes one from the code; commit it then.",
     )

@@ -77,9 +77,8 @@ def command(
         raise UsageError(f"The table has no {split} split.", "Name one in [tool.ecdysis.splits].")
     tasks = choose_tasks(splits[split], only)
     if rev == "HEAD" and (dirty := repository.uncommitted()):
-        say(
-            f"Running {commit[:12]}; {count(len(dirty), 'uncommitted file')} of the work tree not included."
-        )
+        left_out = count(len(dirty), "uncommitted file")
+        say(f"Running {commit[:12]}; {left_out} of the work tree not included.")
     if split == "test":
         reads = append_test_read(repository, trees=(tree,), tasks=len(tasks), purpose="run")
         say(f"The test split is sealed: this is read {reads}.")

@@ -19,7 +19,7 @@ sys.path.insert(0, str(FOLDER.parent))
 from desk import database  # noqa: E402
 
 SEED = 2026
-SPLITS = {"train": 40, "select": 80, "test": 60}
+SPLITS = {"train": 40, "select": 72, "test": 48}
 FAMILIES = ("order", "buyer", "customer", "order", "cancel")
 
 ORDER = {

@@ -28,9 +28,9 @@ PASSING = 1.0
 
 def recognises(record: Any) -> str | None:
     """Why a record is taken for tau-bench's, or None."""
-    if isinstance(record, dict) and {"task_id", "traj", "reward"} <= record.keys():
+    if isinstance(record, dict) and {"task_id", "traj"} <= record.keys():
         kind = "AgentRx" if "records" in record else NAME
-        return f"{kind} records: task_id, traj and reward"
+        return f"{kind} records: task_id and traj"
     return None
 
 
@@ -51,7 +51,9 @@ def read_record(record: dict[str, Any], file_name: str) -> Episode:
     assert isinstance(info, dict)
     steps = read_messages(record["traj"])
     error = info.get("error")
-    score = None if error is not None else _reward(record.get("reward"))
+    if error is None and "reward" not in record:
+        raise ValueError("there is no reward")
+    score = None if error is not None else _reward(record["reward"])
     task = info.get("task") if isinstance(info.get("task"), dict) else {}
     assert isinstance(task, dict)
     outcome = "invalid" if score is None else "pass" if score >= PASSING else "fail"

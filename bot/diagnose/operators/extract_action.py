@@ -75,6 +75,7 @@ class ExtractAction:
                 Edit(
                     op="add_function",
                     file=seam.file,
+                    target=seam.function,
                     code=CODE.format(
                         constant=constant,
                         names=literal(names),

@@ -8,13 +8,18 @@ other.
 from __future__ import annotations
 
 import ast
+import re
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal, predicted
+from bot.diagnose.code import free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import DispatchShape, dispatch_shape
+from bot.diagnose.evidence import tasks_where
 from bot.diagnose.seams import Seam
-from bot.records import Edit, ModificationSpec
+from bot.records import Edit, ModificationSpec, ToolStep
+
+Sources = dict[str, dict[str, dict[str, object]]]
+"""Meant format → given format → tool, parameter and other arguments of the call between them."""
 
 CODE = '''{patterns} = {pattern_table}
 {formats} = {format_table}
@@ -63,7 +68,14 @@ class FollowIdentifier:
             return NotApplicable(
                 "The contract declares no call that leads from one kind of identifier to another."
             )
-        return self._spec(situation, seam, shape, patterns, sources)
+        tasks = tasks_where(
+            situation.showing,
+            lambda step: passes_other_kind(step, situation.tool(step.name), patterns, sources),
+            failed=None,
+        )
+        if not tasks:
+            return NotApplicable("No failing call passes an identifier of another kind.")
+        return self._spec(situation, seam, shape, patterns, sources, tasks)
 
     def _spec(
         self,
@@ -71,7 +83,8 @@ class FollowIdentifier:
         seam: Seam,
         shape: DispatchShape,
         patterns: dict[str, str],
-        sources: dict[str, dict[str, dict[str, object]]],
+        sources: Sources,
+        tasks: list[str],
     ) -> ModificationSpec:
         function = free_name(seam.module, "follow_identifiers")
         formats = {
@@ -96,7 +109,7 @@ class FollowIdentifier:
                 "The model passes the identifier that the user named; the tool takes one of "
                 "another kind, which a call of the contract would give."
             ),
-            predicted_fixes=predicted(situation),
+            predicted_fixes=tasks,
             applicability=(
                 "When an identifier does not match the pattern of its parameter but that of a "
                 "kind from which the contract leads to it."
@@ -107,6 +120,7 @@ class FollowIdentifier:
                 Edit(
                     op="add_function",
                     file=seam.file,
+                    target=seam.function,
                     code=code,
                     why="kinds of identifiers, and the calls that lead from one to another.",
                 ),
@@ -125,6 +139,18 @@ class FollowIdentifier:
         )
 
 
+def passes_other_kind(
+    step: ToolStep, tool: Tool | None, patterns: dict[str, str], sources: Sources
+) -> bool:
+    """Whether a call passes an identifier from which the contract leads to the kind it takes."""
+    for parameter in tool.parameters if tool else ():
+        value = str(step.arguments.get(parameter.name, ""))
+        meant = parameter.format or ""
+        if meant in sources and not re.fullmatch(patterns[meant], value):
+            return any(re.fullmatch(patterns[given], value) for given in sources[meant])
+    return False
+
+
 def identifier_patterns(tools: list[Tool]) -> dict[str, str]:
     """Format → pattern without anchors, for the formats that have one and only one pattern."""
     found: dict[str, set[str]] = {}
@@ -136,11 +162,9 @@ def identifier_patterns(tools: list[Tool]) -> dict[str, str]:
     return {kind: next(iter(bare)) for kind, bare in found.items() if len(bare) == 1}
 
 
-def identifier_sources(
-    tools: list[Tool], patterns: dict[str, str]
-) -> dict[str, dict[str, dict[str, object]]]:
+def identifier_sources(tools: list[Tool], patterns: dict[str, str]) -> Sources:
     """Meant format → given format → the call (tool, parameter, other arguments) between them."""
-    sources: dict[str, dict[str, dict[str, object]]] = {}
+    sources: Sources = {}
     for tool in tools:
         keys = [p for p in tool.parameters if p.format in patterns]
         for value, meant in tool.returns.items():

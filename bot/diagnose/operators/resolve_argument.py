@@ -8,12 +8,13 @@ to the tool as it is.
 from __future__ import annotations
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal, predicted
+from bot.diagnose.code import free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import DispatchShape, dispatch_shape
+from bot.diagnose.evidence import tasks_where
 from bot.diagnose.phrasing import stems
 from bot.diagnose.seams import Seam
-from bot.records import Edit, ModificationSpec
+from bot.records import Edit, ModificationSpec, ToolStep
 
 CODE = '''{constant} = {table}
 
@@ -54,8 +55,11 @@ class ResolveArgument:
             return NotApplicable("The pattern is not at a tool of the contract.")
         if not value_words(tool):
             return NotApplicable(f"The contract enumerates no values for {tool.name}.")
+        tasks = tasks_where(situation.showing, lambda step: names_unknown_value(step, tool))
+        if not tasks:
+            return NotApplicable(f"No failing call names a value that {tool.name} does not know.")
         table = {t.name: words for t in situation.tools if (words := value_words(t))}
-        return self._spec(situation, seam, shape, table)
+        return self._spec(situation, seam, shape, table, tasks)
 
     def _spec(
         self,
@@ -63,6 +67,7 @@ class ResolveArgument:
         seam: Seam,
         shape: DispatchShape,
         table: dict[str, dict[str, dict[str, list[str]]]],
+        tasks: list[str],
     ) -> ModificationSpec:
         function = free_name(seam.module, "resolve_arguments")
         constant = free_name(seam.module, "ARGUMENT_VALUES")
@@ -74,7 +79,7 @@ class ResolveArgument:
                 "The model names a value in the user's words; the tool knows it under another "
                 "name, which the contract's description gives away."
             ),
-            predicted_fixes=predicted(situation),
+            predicted_fixes=tasks,
             applicability="When a value of an enumerated parameter is not one that the tool knows.",
             origin=f"catalog:{self.name}",
             edits=[
@@ -82,6 +87,7 @@ class ResolveArgument:
                 Edit(
                     op="add_function",
                     file=seam.file,
+                    target=seam.function,
                     code=CODE.format(constant=constant, table=literal(table), function=function),
                     why="values that a tool does not know are matched by the contract's words.",
                 ),
@@ -95,6 +101,16 @@ class ResolveArgument:
                 ),
             ],
         )
+
+
+def names_unknown_value(step: ToolStep, tool: Tool) -> bool:
+    """Whether a call gives an enumerated parameter of the tool a value that is not on its list."""
+    return step.name == tool.name and any(
+        parameter.values
+        and parameter.name in step.arguments
+        and str(step.arguments[parameter.name]) not in {v.const for v in parameter.values}
+        for parameter in tool.parameters
+    )
 
 
 def value_words(tool: Tool) -> dict[str, dict[str, list[str]]]:

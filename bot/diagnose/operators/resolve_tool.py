@@ -6,44 +6,43 @@ exactly one other tool can. The inserted code leaves every call alone that fits 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal, predicted
+from bot.diagnose.code import free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import DispatchShape, dispatch_shape
+from bot.diagnose.evidence import tasks_where
 from bot.diagnose.operators.resolve_argument import value_words
 from bot.diagnose.seams import Seam
-from bot.records import Edit, ModificationSpec
+from bot.records import Edit, ModificationSpec, ToolStep
 
 CODE = '''{constant} = {table}
 
 
 def {function}(name, arguments):
-    """The name of the tool, and the arguments by its parameters, that an action fits best.
+    """The name of the tool, and the arguments by its parameters, that an action fits.
 
-    A call that fits its own tool stays as it is, and so does one that fits no tool, or several
-    equally well.
+    A call that fits its own tool stays as it is, and so does one with surplus or missing
+    arguments, and one that fits no other tool completely, or several.
     """
     values = [str(value) for value in arguments.values()]
-    if {fit}(name, values, name) == len({constant}.get(name, ())):
+    # Words of a name that no tool has are hints for enumerated parameters.
+    hints = [] if name in {constant} else re.split(r"[\\W_]+", name)
+    found = {{tool: {assign}(tool, values, hints) for tool in {constant}}}
+    if name in {constant} and (found[name] is not None or len(values) != len({constant}[name])):
         return name, arguments
-    fits = {{tool: {fit}(tool, values, name) for tool in {constant}}}
-    best = [tool for tool, fit in fits.items() if fit and fit == max(fits.values())]
-    if len(best) != 1:
-        return name, arguments
-    return best[0], {assign}(best[0], values, name)
+    # One value alone tells too little of what is meant.
+    fitting = [tool for tool in found if found[tool] is not None and len(found[tool]) > 1]
+    return (fitting[0], found[fitting[0]]) if len(fitting) == 1 else (name, arguments)
 
 
-def {assign}(tool, values, name):
-    """Values of an action by the parameters of `tool` that they fit, each used once.
-
-    An enumerated parameter that no value fits takes a hint from the action's name.
-    """
+def {assign}(tool, values, hints):
+    """Values by the parameters of `tool`; None unless every value and parameter finds its match."""
     assigned, left = {{}}, list(values)
     for parameter, (pattern, known) in {constant}[tool].items():
-        hints = left if pattern else [*left, *re.split(r"[\\W_]+", name)]
-        for value in hints:
+        for value in left if pattern else [*left, *hints]:
             written = {{word[:5].lower() for word in re.split(r"[\\W_]+", value) if word}}
             if pattern:
                 fitting = value if re.fullmatch(pattern, value) else None
@@ -54,12 +53,7 @@ def {assign}(tool, values, name):
                 if value in left:
                     left.remove(value)
                 break
-    return assigned
-
-
-def {fit}(tool, values, name):
-    """How many parameters of `tool` the values of an action fill."""
-    return len({assign}(tool, values, name)) if tool in {constant} else -1
+    return assigned if not left and len(assigned) == len({constant}[tool]) else None
 '''
 
 
@@ -75,22 +69,29 @@ class ResolveTool:
         if shape is None:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
         table = parameter_table(situation.tools)
+        tasks = tasks_where(situation.showing, lambda step: fits_elsewhere(step, situation.tools))
         if len(table) < 2:
             return NotApplicable(
                 "The contract has not two tools whose parameters are told apart by pattern or "
                 "enumerated values."
             )
-        return self._spec(situation, seam, shape, table)
+        if not tasks:
+            return NotApplicable("No failing call names a tool that cannot take its arguments.")
+        return self._spec(situation, seam, shape, table, tasks)
 
     def _spec(
-        self, situation: Situation, seam: Seam, shape: DispatchShape, table: dict[str, Any]
+        self,
+        situation: Situation,
+        seam: Seam,
+        shape: DispatchShape,
+        table: dict[str, Any],
+        tasks: list[str],
     ) -> ModificationSpec:
         function = free_name(seam.module, "resolve_tool")
         code = CODE.format(
             constant=free_name(seam.module, "TOOL_PARAMETERS"),
             table=literal(table),
             function=function,
-            fit=free_name(seam.module, "count_fitting"),
             assign=free_name(seam.module, "assign_values"),
         )
         return ModificationSpec(
@@ -101,7 +102,7 @@ class ResolveTool:
                 "The model invents a tool's name, or picks one that cannot take what it was "
                 "given; the arguments and the words of the name tell which tool is meant."
             ),
-            predicted_fixes=predicted(situation),
+            predicted_fixes=tasks,
             applicability="When a call does not fill the parameters of the tool that it names.",
             origin=f"catalog:{self.name}",
             edits=[
@@ -109,6 +110,7 @@ class ResolveTool:
                 Edit(
                     op="add_function",
                     file=seam.file,
+                    target=seam.function,
                     code=code,
                     why="what each tool takes, and which tool an action fits.",
                 ),
@@ -125,6 +127,19 @@ class ResolveTool:
                 ),
             ],
         )
+
+
+def fits_elsewhere(step: ToolStep, tools: list[Tool]) -> bool:
+    """Whether a call names no tool, or gives an identifier that its tool's pattern rules out."""
+    tool = next((t for t in tools if t.name == step.name), None)
+    if tool is None:
+        return True
+    return any(
+        parameter.pattern
+        and parameter.name in step.arguments
+        and not re.search(parameter.pattern, str(step.arguments[parameter.name]))
+        for parameter in tool.parameters
+    )
 
 
 def parameter_table(tools: list[Tool]) -> dict[str, dict[str, tuple[str, dict[str, list[str]]]]]:

@@ -107,6 +107,7 @@ class WorkedExamples:
                 Edit(
                     op="add_function",
                     file=seam.file,
+                    target=seam.function,
                     code=code,
                     why=f"{len(pairs)} example requests with their actions, from the contract.",
                 ),

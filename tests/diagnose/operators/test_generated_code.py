@@ -127,7 +127,7 @@ def test_what_fits_or_leads_nowhere_stays() -> None:
 def tool_resolver() -> Any:
     table = resolve_tool.parameter_table(LIBRARY)
     code = resolve_tool.CODE.format(
-        constant="T", table=literal(table), function="resolve", fit="fit", assign="assign"
+        constant="T", table=literal(table), function="resolve", assign="assign"
     )
     return run(code)["resolve"]
 
@@ -142,7 +142,7 @@ def test_an_action_goes_to_the_tool_that_its_arguments_fit() -> None:
         "read_loan",
         {"loan_id": "L101", "field": "fee"},
     )
-    assert resolve("fee_amount", {"a": "L101"}) == (
+    assert resolve("late_fee", {"a": "L101"}) == (
         "read_loan",
         {"loan_id": "L101", "field": "fee"},
     )
@@ -154,6 +154,11 @@ def test_an_action_that_fits_its_tool_stays() -> None:
         ("read_loan", {"loan_id": "L101", "field": "due"}),
         ("extend_loan", {"loan_id": "L101"}),
         ("read_reader", {"reader_id": "R001", "field": "phone"}),
+        # An identifier of another kind, and a field of this tool: no other tool takes both.
+        ("read_reader", {"reader_id": "L101", "field": "phone"}),
+        # Surplus arguments do not make it another tool's call; one value is too little.
+        ("extend_loan", {"loan_id": "L101", "more": "due"}),
+        ("burn_loan", {"loan_id": "L101"}),
         ("sing", {"song": "low"}),
     ):
         assert resolve(name, arguments) == (name, arguments)

@@ -1,0 +1,209 @@
+"""The bench that the method works at: repository, runner, tasks, journal, and what was found.
+
+`evolve.py` is the method; here is what each of its steps uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from bot.batch.run import Job, Runner
+from bot.batch.store import EpisodeStore
+from bot.config import HarnessTable
+from bot.display import Progress
+from bot.edit.apply import apply_spec
+from bot.edit.refusal import Refusal
+from bot.gate.error_budget import ErrorBudget
+from bot.gate.paired_test import Comparison
+from bot.git.repository import Repository
+from bot.lineage.generations import Generation
+from bot.lineage.journal import Journal
+from bot.lineage.rejected import record_rejected
+from bot.records import Episode, Expected, ModificationSpec, Pattern, Task, Verdict
+
+Results = dict[str, list[Episode]]
+"""Task id → its episodes, one a trial."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A spec that applied: the tree it gave, and what the train split says of it."""
+
+    spec: ModificationSpec
+    pattern: Pattern
+    tree: str
+    explanation: str
+    observed_fixes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Rejection:
+    title: str
+    pattern: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """A pattern that nothing was done about, and why."""
+
+    pattern: str
+    label: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Accepted:
+    generation: Generation
+    changes: list[Change]
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the gate says of a stack of changes: those it kept, and the comparison behind it."""
+
+    kept: list[Change]
+    verdict: Verdict
+    comparison: Comparison
+
+
+@dataclass
+class Report:
+    """What an `evolve` run did; `commands/evolve.py` prints it."""
+
+    accepted: list[Accepted] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)  # of the newest batch
+    seed_select: Fraction | None = None
+    evolved_select: Fraction | None = None
+    noise: float | None = None
+    test: Comparison | None = None
+    test_p_value: float | None = None
+
+    def leave(self, pattern: Pattern, reason: str) -> None:
+        self.left.append(Left(pattern.key, pattern.attribution.label, reason))
+
+
+@dataclass
+class Workshop:
+    """What every step needs: the repository, the runner, the tasks, the journal."""
+
+    repository: Repository
+    table: HarnessTable
+    runner: Runner
+    splits: Mapping[str, list[Task]]
+    journal: Journal
+    tell: Callable[[str], None]
+    errors: ErrorBudget = field(default_factory=ErrorBudget)
+    report: Report = field(default_factory=Report)
+
+    def run(
+        self, name: str, tasks: Sequence[Task], arms: Sequence[tuple[str, int]], *, what: str
+    ) -> list[Results]:
+        """Every task on every arm; an arm is (tree, first trial number). Interleaved.
+
+        Episodes are journalled as they end, under `name`: a repeated call runs only what is
+        missing. `what` is shown meanwhile.
+        """
+        trials = self.table.trials
+        jobs = [
+            Job(tree, task, first + trial)
+            for trial in range(trials)
+            for turn, task in enumerate(tasks)
+            # Each arm goes first equally often: the server's cache favours whoever comes second.
+            for tree, first in (arms if turn % 2 == 0 else list(reversed(arms)))
+        ]
+        done: dict[tuple[str, str, int], Episode] = {}
+        with (
+            EpisodeStore(self.journal.folder / f"{name}.jsonl") as store,
+            Progress(what, len(jobs)) as progress,
+        ):
+            for episode in store.valid_episodes():
+                done[episode.harness, episode.task_id, episode.trial] = episode
+            missing = [j for j in jobs if (j.tree, j.task.task_id, j.trial) not in done]
+            progress.update(len(jobs) - len(missing))
+            for job, episode in self.runner.run(missing):
+                store.append(episode)
+                done[job.tree, job.task.task_id, job.trial] = episode
+                passed = sum(e.outcome == "pass" for e in done.values())
+                progress.advance(note=f"({passed} passed)")
+        return [
+            {
+                task.task_id: [done[tree, task.task_id, first + trial] for trial in range(trials)]
+                for task in tasks
+            }
+            for tree, first in arms
+        ]
+
+    def run_train(self, tree: str) -> Results:
+        """The train split on one tree; each tree is run once in an `evolve` run."""
+        (results,) = self.run(
+            f"train-{tree[:16]}", self.splits["train"], [(tree, 0)], what="train tasks"
+        )
+        return results
+
+    def apply(self, tree: str, spec: ModificationSpec) -> str | Refusal:
+        """The tree that the spec makes of `tree`; no file of the user's is touched."""
+        applied = apply_spec(
+            spec,
+            self.reader(tree),
+            editable=self.table.editable,
+            protected=[*self.table.protected, *self.table.splits.paths().values()],
+            python=str(self.runner.python),
+        )
+        if isinstance(applied, Refusal):
+            return applied
+        return self.repository.write_tree(tree, dict(applied.files))
+
+    def restack(self, tree: str, changes: Sequence[Change]) -> list[Change] | None:
+        """The changes on top of `tree`, one on another; None where one does not apply alone."""
+        stacked: list[Change] = []
+        for change in changes:
+            result = self.apply(tree, change.spec)
+            if isinstance(result, Refusal):
+                self.reject(tree, change.spec, f"It does not apply alone: {result.message}")
+                return None
+            if result != tree:
+                tree = result
+                stacked.append(replace(change, tree=tree))
+        return stacked or None
+
+    def reject(self, tree: str, spec: ModificationSpec, reason: str) -> None:
+        """A rejected candidate is kept, with its spec and reason, so that it is not forgotten."""
+        self.tell(f"Rejected: {spec.title}. {reason}")
+        self.report.rejected.append(Rejection(spec.title, spec.pattern, reason))
+        record_rejected(self.repository, tree=tree, spec=spec, reason=reason)
+
+    def reader(self, tree: str) -> Callable[[str], bytes | None]:
+        """A function that reads files of `tree`."""
+        return lambda path: self.repository.read_file(tree, path)
+
+
+def expectation(task: Task) -> Expected:
+    """What a native task expects, as far as failure analysis can use it."""
+    expected = task.expected if isinstance(task.expected, dict) else {}
+    answer = expected.get("answer")
+    return Expected(actions=expected.get("actions"), answer=None if answer is None else str(answer))
+
+
+def flatten(results: Results) -> list[Episode]:
+    return [episode for episodes in results.values() for episode in episodes]
+
+
+def mean_tokens(results: Results) -> float | None:
+    """Tokens per episode, prompt and completion."""
+    spent = [
+        (e.usage.prompt_tokens or 0) + (e.usage.completion_tokens or 0) for e in flatten(results)
+    ]
+    return round(sum(spent) / len(spent), 1) if spent else None
+
+
+def outcomes(results: Results) -> dict[str, list[bool]]:
+    """Task id → did its valid trials pass."""
+    return {
+        task: [e.outcome == "pass" for e in episodes if e.outcome != "invalid"]
+        for task, episodes in results.items()
+    }

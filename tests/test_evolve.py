@@ -1,0 +1,111 @@
+"""The whole path with a scripted model: batch, patterns, specs, edits, gate, commits."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main
+from bot.llm.scripted import ScriptedServer
+from tests.helpers.order_desk import as_json, order_desk, scripted_reply, snapshot
+
+
+@pytest.fixture
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ECDYSIS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ECDYSIS_QUIET", "1")
+    return tmp_path
+
+
+def test_a_generation_is_made_proven_and_committed(
+    isolated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(scripted_reply) as server:
+        repository = order_desk(isolated / "desk", server.base_url)
+        head = repository.resolve_commit("HEAD")
+        before = snapshot(isolated / "desk")
+        code = main(["evolve", "-C", str(isolated / "desk"), "--test", "--json"])
+    report = as_json(capsys.readouterr().out)
+
+    assert code == 0
+    assert report["generations"] == 1
+    origins = {repair["origin"] for repair in report["repairs"]}
+    assert "catalog:follow-identifier" in origins
+    assert report["select"]["evolved"] > report["select"]["seed"]
+    assert report["noise_band"] == 0
+    assert report["test"]["flips"]["broken"] == []
+    assert report["test"]["evolved"] > report["test"]["seed"]
+    assert report["model_calls"] == len(server.requests)
+    assert report["sandbox"] == "resource-limits"
+    # The user's work tree, index and HEAD are as they were.
+    assert snapshot(isolated / "desk") == before
+    assert repository.resolve_commit("HEAD") == head
+    # One commit a repair, each with trailers that git itself reads.
+    commits = repository.git("rev-list", "--reverse", f"{head}..ecdysis/gen-0001").split()
+    assert commits == [repair["commit"] for repair in report["repairs"]]
+    for commit in commits:
+        message = repository.git("log", "-1", "--format=%B", commit).encode()
+        trailers = repository.git("interpret-trailers", "--parse", input=message)
+        assert "Ecdysis-Generation: 1" in trailers
+        assert "Ecdysis-Pattern: " in trailers
+    assert "Ecdysis-Score: " in trailers
+    changed = repository.git("diff", "--name-only", head, "ecdysis/gen-0001").split()
+    assert changed == ["harness/actions.py"]
+    assert not list((isolated / "desk" / ".git" / "ecdysis").glob("evolve/*"))
+
+    assert main(["log", "-C", str(isolated / "desk"), "--json"]) == 0
+    assert as_json(capsys.readouterr().out)["generations"][0]["generation"] == 1
+    assert main(["show", "1", "-C", str(isolated / "desk")]) == 0
+    assert "Ecdysis-Origin" not in capsys.readouterr().err
+
+
+def test_a_model_that_cannot_do_the_tasks_gives_no_generation(
+    isolated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda request: "I am a teapot.") as server:
+        repository = order_desk(isolated / "desk", server.base_url, train=6, select=6)
+        code = main(["evolve", "-C", str(isolated / "desk"), "--json"])
+    captured = capsys.readouterr()
+    report = as_json(captured.out)
+    assert code == 1
+    assert report["generations"] == 0
+    assert report["repairs"] == []
+    assert report["left"]
+    assert all(left["reason"] for left in report["left"])
+    assert "No repair was accepted" in captured.err
+    assert repository.refs("refs/heads/ecdysis/") == {}
+
+
+def test_a_killed_run_goes_on_and_runs_nothing_twice(isolated: Path) -> None:
+    """SIGKILL in the middle of the hidden tasks; the same command ends the same."""
+    with ScriptedServer(scripted_reply) as server:
+        repository = order_desk(isolated / "desk", server.base_url, train=10, select=20)
+        command = [sys.executable, "-m", "bot", "evolve", "-C", str(isolated / "desk"), "--json"]
+        started = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        journal = isolated / "desk" / ".git" / "ecdysis" / "evolve" / "select-1.jsonl"
+        until = time.monotonic() + 60
+        while not journal.exists() or journal.stat().st_size < 4000:
+            assert time.monotonic() < until
+            assert started.poll() is None
+            time.sleep(0.02)
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+        assert repository.refs("refs/heads/ecdysis/") == {}
+        kept = journal.read_bytes().count(b"\n")
+        asked = len(server.requests)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        again = len(server.requests) - asked
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert "Going on with the run" in done.stderr or os.environ.get("ECDYSIS_QUIET")
+    assert report["generations"] == 1
+    assert kept >= 3
+    # Of 60 hidden episodes `kept` were there; each takes one to four calls.
+    assert again <= (60 - kept) * 4
+    assert repository.git("fsck", "--strict", "--no-dangling") == ""
+    assert len(repository.refs("refs/heads/ecdysis/")) == 1
