@@ -86,6 +86,7 @@ class HarnessTable(Table):
     depends: list[str] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "*.lock"]
     editable: list[str] = Field(min_length=1)
     protected: list[str] = Field(default_factory=list)
+    hidden: list[str] = Field(default_factory=list)  # never in the copy that an episode runs in
     pass_env: list[str] = Field(default_factory=list)
     contract: str | None = None  # tool contract: "module:NAME" (a literal) or a JSON file
     trials: int = Field(1, ge=1, le=100)

@@ -1,4 +1,4 @@
-"""`python -m scoring TASK EPISODE`: did the agent answer right, and is the desk as it should be?
+"""`python -m scoring TASK EPISODE`: is the answer right, and is the desk as it should be.
 
 The harness has no part in this: the answer is compared with the task's, and the database that the
 desk kept with a fresh one, row by row.
@@ -38,7 +38,7 @@ def plain(answer: str) -> str:
 
 def wanted_changes(expected: dict[str, Any]) -> dict[str, str]:
     """Order → status that the task asks for."""
-    return {number: "cancelled" for number in expected.get("cancelled", [])}
+    return dict.fromkeys(expected.get("cancelled", []), "cancelled")
 
 
 def changes(path: Path) -> dict[str, str]:
@@ -53,10 +53,10 @@ def changes(path: Path) -> dict[str, str]:
             old, new = rows.get(key), after[table].get(key)
             if old == new:
                 continue
-            only_status = (
-                table == "orders" and old and new and (*old[:1], *old[2:]) == (*new[:1], *new[2:])
-            )
-            found[key if only_status else f"{table} {key}"] = new[1] if only_status else "changed"
+            if table == "orders" and old and new and (old[0], *old[2:]) == (new[0], *new[2:]):
+                found[key] = new[1]
+            else:
+                found[f"{table} {key}"] = "changed"
     return found
 
 

@@ -311,7 +311,7 @@ class Runner:
 
     def _check(self, tree: str, command: list[str], wall_s: float) -> Finished:
         folder = self._workplace.episode_folder()
-        copy = self._workplace.copy(tree, folder / "copy")
+        copy = self._workplace.copy(tree, folder / "copy", whole=True)
         (folder / "work").mkdir()
         env = self._plain_env(folder, copy)
         return self.sandbox.run(command, cwd=copy, env=env, limits=self._limits(wall_s))
@@ -329,7 +329,7 @@ class Runner:
                 pass
         folder = self._workplace.episode_folder()
         place = Place(folder, folder / "h", self._proxy.lease())
-        self._workplace.copy(tree, place.copy)
+        self._workplace.copy(tree, place.copy, whole=False)
         place.workdir.mkdir()
         return place
 

@@ -1,8 +1,8 @@
 """Where episodes run: a scratch folder with copies of harness revisions.
 
-Each episode gets a fresh copy of the candidate's files, without `.git` and without the split
-files; protected files are those of the base revision. The scorer and the environment run in
-copies of the base revision.
+Each episode gets a fresh copy of the candidate's files, without `.git`, the split files and what
+the table hides; protected files are those of the base revision. The scorer and the environment
+run in copies of the base revision.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Workplace:
 
     def __init__(self, repository: Repository, table: HarnessTable, base: str) -> None:
         self._repository, self._table, self._base = repository, table, base
+        self._hidden = PathGlobs(table.hidden)
         _remove_stale()
         # Unix socket paths have room for about 100 bytes: the folder's name stays short.
         self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
@@ -43,9 +44,15 @@ class Workplace:
         folder.mkdir()
         return folder
 
-    def copy(self, tree: str, destination: Path) -> Path:
-        """A fresh copy of the revision in `destination`."""
-        shutil.copytree(self.pristine(tree), destination, symlinks=True)
+    def copy(self, tree: str, destination: Path, *, whole: bool) -> Path:
+        """A fresh copy of the revision in `destination`; for an episode without hidden files."""
+        source = self.pristine(tree)
+
+        def leave_out(folder: str, names: list[str]) -> list[str]:
+            inside = Path(folder).relative_to(source)
+            return [name for name in names if self._hidden.match((inside / name).as_posix())]
+
+        shutil.copytree(source, destination, symlinks=True, ignore=None if whole else leave_out)
         return destination
 
     def pristine(self, tree: str) -> Path:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.git.repository import Repository
     from bot.lineage.generations import Generation, Repair
 
-FETCH = "git fetch origin 'refs/ecdysis/*:refs/ecdysis/*' 'refs/notes/ecdysis:refs/notes/ecdysis'"
+FETCH = "ecdysis fetch"
 
 
 @click.command("log")

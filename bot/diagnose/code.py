@@ -9,6 +9,23 @@ import json
 from bot.diagnose.catalog import Situation
 
 
+def defines(module: ast.Module, name: str) -> bool:
+    """Whether a module has a top-level function or constant of that name.
+
+    An operator that finds its own name has been at work there before.
+    """
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [t.id for t in node.targets if isinstance(t, ast.Name)]
+        else:
+            continue
+        if name in names:
+            return True
+    return False
+
+
 def free_name(module: ast.Module, wanted: str) -> str:
     """`wanted`, or `wanted_2`, `_3`, … where the module uses that name already."""
     used = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}

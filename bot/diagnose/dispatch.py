@@ -17,7 +17,7 @@ class DispatchShape:
 
     name: str
     arguments: str
-    call: str  # e.g. `dispatch_tool(desk, {tool}, {arguments})`, to be filled in
+    call: str  # e.g. `dispatch_tool(world, {tool}, {arguments})`, to be filled in
 
 
 def dispatch_shape(seam: Seam) -> DispatchShape | None:

@@ -14,8 +14,8 @@ _KEY_SUFFIXES = ("id", "number", "no", "key", "name", "code")
 _STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "a an and are as at be by for from has in into is it its of on or that the their this to "
-        "was were what when where which who whom whose will with you your",
+        "a an and are as at be by for from has how in into is it its of on or that the their this "
+        "to was were what when where which who whom whose will with you your",
     )
 )
 
@@ -30,7 +30,7 @@ class WorkedCall:
 
 
 def words(name: str) -> list[str]:
-    """`shippingAddress`, `shipping_address` → `["shipping", "address"]`."""
+    """`returnDate`, `return_date` → `["return", "date"]`."""
     return [word.lower() for word in re.split(r"[\W_]+", _CAMEL.sub(" ", name)) if word]
 
 
@@ -40,7 +40,7 @@ def stems(text: str) -> set[str]:
 
 
 def noun(parameter: Parameter) -> str:
-    """What a parameter identifies: `order_id` → `order`."""
+    """What a parameter identifies: `loan_id` → `loan`."""
     parts = words(parameter.name)
     if len(parts) > 1 and parts[-1] in _KEY_SUFFIXES:
         parts = parts[:-1]
@@ -68,7 +68,7 @@ def worked_calls(tool: Tool, first_turn: int = 0) -> Iterator[WorkedCall]:
 
 
 def _request(tool: Tool, parameters: list[Parameter], arguments: dict[str, str]) -> str:
-    """`What is the city of order 3101?` for a question, `Cancel order 3101.` for an order."""
+    """`What is the fee of loan 12?` for a field, `Extend loan 12.` for a deed."""
     free = [p for p in parameters if not p.values]
     chosen = [p for p in parameters if p.values]
     named = " and ".join(f"{noun(p)} {arguments[p.name]}" for p in free[:1])

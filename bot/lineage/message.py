@@ -103,6 +103,23 @@ class GenerationFigures:
         return [(PREFIX + name, one_line(value)) for name, value in values.items()]
 
 
+def write_spec_message(spec: ModificationSpec) -> str:
+    """The message of a spec that is applied on its own: no batch, no figures."""
+    reasons = " ".join(f"{edit.file}: {edit.why}" for edit in spec.edits if edit.why)
+    trailers = {
+        "Pattern": spec.pattern,
+        "Layer": spec.layer,
+        "Origin": spec.origin,
+        "Spec": spec_digest(spec),
+    }
+    blocks = [
+        write_subject(spec.title, f"Answer {spec.pattern}"),
+        write_body(f"{spec.hypothesis}\n\n{reasons}"),
+        "\n".join(f"{PREFIX}{name}: {one_line(value)}" for name, value in trailers.items()),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
 @dataclass(frozen=True)
 class ParsedMessage:
     """A message taken apart; trailer names without `Ecdysis-`, foreign trailers left out."""

@@ -15,6 +15,8 @@ from desk import database, tools
 
 
 class Requests(socketserver.StreamRequestHandler):
+    server: Desk
+
     def handle(self) -> None:
         for line in self.rfile:
             try:

@@ -18,7 +18,8 @@ class Desk:
     def call(self, tool: str, arguments: dict[str, str]) -> dict[str, Any]:
         self._lines.write(json.dumps({"tool": tool, "arguments": arguments}) + "\n")
         self._lines.flush()
-        return json.loads(self._lines.readline())
+        reply: dict[str, Any] = json.loads(self._lines.readline())
+        return reply
 
     def close(self) -> None:
         self._lines.close()

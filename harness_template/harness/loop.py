@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from harness.actions import Result, dispatch_tool, parse_action
+from harness.actions import Action, Result, dispatch_tool, parse_action
 from harness.client import Desk
 from harness.model import complete
 from harness.prompt import build_messages
@@ -51,16 +51,7 @@ def converse(
         if action is None:
             steps.append({"kind": "harness", "event": "unparsed_action", "message": reply.content})
             return "no_action", reply.content
-        result = dispatch_tool(desk, action.name, action.arguments)
-        steps.append(
-            {
-                "kind": "tool",
-                "name": action.name,
-                "arguments": action.arguments,
-                "result": result.text,
-                "error": result.error,
-            }
-        )
+        result = act(action, desk, steps)
         answer = finish(result)
         if answer is not None:
             return "answer", answer
@@ -69,6 +60,29 @@ def converse(
             {"role": "user", "content": result.text},
         ]
     return "budget", None
+
+
+def act(action: Action, desk: Desk, steps: list[dict[str, Any]]) -> Result:
+    """The result of an action; actions among its arguments go first, their errors end it."""
+    arguments: dict[str, str] = {}
+    for name, value in action.arguments.items():
+        if isinstance(value, Action):
+            inner = act(value, desk, steps)
+            if inner.error:
+                return inner
+            value = inner.text
+        arguments[name] = value
+    result = dispatch_tool(desk, action.name, arguments)
+    steps.append(
+        {
+            "kind": "tool",
+            "name": action.name,
+            "arguments": arguments,
+            "result": result.text,
+            "error": result.error,
+        }
+    )
+    return result
 
 
 def finish(result: Result) -> str | None:

@@ -6,7 +6,8 @@ from typing import Any
 
 Message = dict[str, str]
 
-INSTRUCTIONS = "You answer requests at an order desk. Reply with one tool call and nothing else."
+INSTRUCTIONS = """You answer requests at an order desk. Reply with one tool call and nothing else.
+An argument may be a tool call itself."""
 
 EXAMPLE = [
     {"role": "user", "content": "What is the status of order 3101?"},

@@ -1,4 +1,4 @@
-"""Write the three task files. The same seed gives the same bytes: `python tasks/generate.py`.
+"""Write the three task files. The same seed gives the same bytes: `python -m tasks.generate`.
 
 Each family has several ways to ask; orders and customers are drawn without repetition, so that no
 two tasks of any split ask the same.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent
-sys.path.insert(0, str(FOLDER.parent))
+from desk import database
 
-from desk import database  # noqa: E402
+FOLDER = Path(__file__).resolve().parent
 
 SEED = 2026
 SPLITS = {"train": 40, "select": 72, "test": 48}
@@ -44,7 +42,8 @@ CANCEL = ["Cancel order {o}.", "Please cancel order {o}.", "I want to cancel ord
 Task = dict[str, Any]
 
 
-def main() -> None:
+def write_splits(target: Path) -> None:
+    """Write `train.jsonl`, `select.jsonl` and `test.jsonl` into the folder `target`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / database.FILE
         database.create(path)
@@ -60,7 +59,7 @@ def main() -> None:
             number += 1
             task = make_task(family, world, orders, asked, chance)
             lines.append(json.dumps({"format_version": 1, "task_id": f"task-{number:04d}", **task}))
-        (FOLDER / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (target / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def make_task(
@@ -83,13 +82,13 @@ def make_task(
     message = chance.choice(forms[field]).format(o=order)
     row = world["orders"][order]
     if family == "order":
-        return task(message, family, answer=row[1 + ("status", "total", "item", "city").index(field)])
+        return task(
+            message, family, answer=row[1 + ("status", "total", "item", "city").index(field)]
+        )
     return task(message, family, answer=customer_field(world, row[5], field))
 
 
-def customer_field(
-    world: dict[str, dict[str, tuple[str, ...]]], customer: str, field: str
-) -> str:
+def customer_field(world: dict[str, dict[str, tuple[str, ...]]], customer: str, field: str) -> str:
     return world["customers"][customer][1 + ("name", "email", "phone", "tier").index(field)]
 
 
@@ -98,4 +97,4 @@ def task(message: str, family: str, **expected: Any) -> Task:
 
 
 if __name__ == "__main__":
-    main()
+    write_splits(FOLDER)

@@ -91,7 +91,7 @@ def test_detached_bare_and_shallow(
     printed = capsys.readouterr().out
     assert "Two" in printed
     assert "git fetch --unshallow" in printed
-    assert "git fetch origin 'refs/ecdysis/*:refs/ecdysis/*'" in printed
+    assert "ecdysis fetch" in printed
 
 
 def test_stored_escapes_never_reach_the_terminal(

@@ -11,16 +11,19 @@ import re
 from collections.abc import Iterable
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal, predicted
+from bot.diagnose.code import defines, free_name, literal, predicted
 from bot.diagnose.seams import Seam
 from bot.diagnose.syntax import Syntax, learn_syntax
 from bot.records import Edit, Episode, ModelStep, ModificationSpec, ToolStep
 
+FUNCTION = "find_action"
 CODE = '''{constant} = {names}
 
 
 def {function}(reply):
-    """The first call of a known tool in the reply, on its own; the reply where there is none."""
+    """The first call of a known tool in a reply that holds more than a call."""
+    if re.fullmatch({whole}, reply.strip()):
+        return reply
     for name in sorted({constant}, key=len, reverse=True):
         match = re.search({pattern}, reply)
         if match:
@@ -37,6 +40,8 @@ class ExtractAction:
     def propose(self, situation: Situation) -> ModificationSpec | NotApplicable:
         seam = situation.seam(self.seam)
         assert seam is not None
+        if defines(seam.module, FUNCTION):
+            return NotApplicable(f"{seam.file} has {FUNCTION} already.")
         if not situation.tools:
             return NotApplicable("The table names no tool contract, so no call can be told.")
         syntax = learn_syntax(situation.episodes)
@@ -54,7 +59,7 @@ class ExtractAction:
     def _spec(
         self, situation: Situation, seam: Seam, syntax: Syntax, names: list[str], reply: str
     ) -> ModificationSpec:
-        function = free_name(seam.module, "find_action")
+        function = free_name(seam.module, FUNCTION)
         constant = free_name(seam.module, "ACTION_NAMES")
         prefix = re.escape(syntax.prefix).replace('"', '\\"')
         opening, closing = re.escape(syntax.opening), re.escape(syntax.closing)
@@ -81,6 +86,7 @@ class ExtractAction:
                         names=literal(names),
                         function=function,
                         pattern=pattern,
+                        whole=f'r"{prefix}\\w+{opening}.*{closing}"',
                     ),
                     why="the first call of a known tool is cut out of the reply.",
                 ),

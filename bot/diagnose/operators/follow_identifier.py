@@ -11,13 +11,14 @@ import ast
 import re
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal
+from bot.diagnose.code import defines, free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import DispatchShape, dispatch_shape
 from bot.diagnose.evidence import tasks_where
 from bot.diagnose.seams import Seam
 from bot.records import Edit, ModificationSpec, ToolStep
 
+FUNCTION = "follow_identifiers"
 Sources = dict[str, dict[str, dict[str, object]]]
 """Meant format → given format → tool, parameter and other arguments of the call between them."""
 
@@ -57,6 +58,8 @@ class FollowIdentifier:
     def propose(self, situation: Situation) -> ModificationSpec | NotApplicable:
         seam = situation.seam(self.seam)
         assert seam is not None
+        if defines(seam.module, FUNCTION):
+            return NotApplicable(f"{seam.file} has {FUNCTION} already.")
         shape = dispatch_shape(seam)
         if shape is None:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
@@ -86,7 +89,7 @@ class FollowIdentifier:
         sources: Sources,
         tasks: list[str],
     ) -> ModificationSpec:
-        function = free_name(seam.module, "follow_identifiers")
+        function = free_name(seam.module, FUNCTION)
         formats = {
             tool.name: {p.name: p.format for p in tool.parameters if p.format in sources}
             for tool in situation.tools

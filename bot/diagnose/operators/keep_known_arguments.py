@@ -7,12 +7,13 @@ arguments that the called tool knows, and leaves calls of unknown tools alone.
 from __future__ import annotations
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal
+from bot.diagnose.code import defines, free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import dispatch_shape
 from bot.diagnose.evidence import tasks_where
 from bot.records import Edit, ModificationSpec, ToolStep
 
+FUNCTION = "keep_known_arguments"
 CODE = '''{constant} = {table}
 
 
@@ -31,6 +32,8 @@ class KeepKnownArguments:
     def propose(self, situation: Situation) -> ModificationSpec | NotApplicable:
         seam = situation.seam(self.seam)
         assert seam is not None
+        if defines(seam.module, FUNCTION):
+            return NotApplicable(f"{seam.file} has {FUNCTION} already.")
         shape = dispatch_shape(seam)
         if shape is None:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
@@ -41,7 +44,7 @@ class KeepKnownArguments:
         )
         if not tasks:
             return NotApplicable("No failing call passes an argument that its tool does not take.")
-        function = free_name(seam.module, "keep_known_arguments")
+        function = free_name(seam.module, FUNCTION)
         constant = free_name(seam.module, "TOOL_ARGUMENTS")
         table = {tool.name: [p.name for p in tool.parameters] for tool in situation.tools}
         return ModificationSpec(

@@ -8,7 +8,7 @@ to the tool as it is.
 from __future__ import annotations
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal
+from bot.diagnose.code import defines, free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import DispatchShape, dispatch_shape
 from bot.diagnose.evidence import tasks_where
@@ -16,6 +16,7 @@ from bot.diagnose.phrasing import stems
 from bot.diagnose.seams import Seam
 from bot.records import Edit, ModificationSpec, ToolStep
 
+FUNCTION = "resolve_arguments"
 CODE = '''{constant} = {table}
 
 
@@ -47,6 +48,8 @@ class ResolveArgument:
     def propose(self, situation: Situation) -> ModificationSpec | NotApplicable:
         seam = situation.seam(self.seam)
         assert seam is not None
+        if defines(seam.module, FUNCTION):
+            return NotApplicable(f"{seam.file} has {FUNCTION} already.")
         shape = dispatch_shape(seam)
         if shape is None:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
@@ -69,7 +72,7 @@ class ResolveArgument:
         table: dict[str, dict[str, dict[str, list[str]]]],
         tasks: list[str],
     ) -> ModificationSpec:
-        function = free_name(seam.module, "resolve_arguments")
+        function = free_name(seam.module, FUNCTION)
         constant = free_name(seam.module, "ARGUMENT_VALUES")
         return ModificationSpec(
             title="Resolve argument values by the words of the tool contract",

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal
+from bot.diagnose.code import defines, free_name, literal
 from bot.diagnose.contract import Tool
 from bot.diagnose.dispatch import DispatchShape, dispatch_shape
 from bot.diagnose.evidence import tasks_where
@@ -18,6 +18,7 @@ from bot.diagnose.operators.resolve_argument import value_words
 from bot.diagnose.seams import Seam
 from bot.records import Edit, ModificationSpec, ToolStep
 
+FUNCTION = "resolve_tool"
 CODE = '''{constant} = {table}
 
 
@@ -65,6 +66,8 @@ class ResolveTool:
     def propose(self, situation: Situation) -> ModificationSpec | NotApplicable:
         seam = situation.seam(self.seam)
         assert seam is not None
+        if defines(seam.module, FUNCTION):
+            return NotApplicable(f"{seam.file} has {FUNCTION} already.")
         shape = dispatch_shape(seam)
         if shape is None:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
@@ -87,7 +90,7 @@ class ResolveTool:
         table: dict[str, Any],
         tasks: list[str],
     ) -> ModificationSpec:
-        function = free_name(seam.module, "resolve_tool")
+        function = free_name(seam.module, FUNCTION)
         code = CODE.format(
             constant=free_name(seam.module, "TOOL_PARAMETERS"),
             table=literal(table),

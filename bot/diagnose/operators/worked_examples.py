@@ -12,12 +12,13 @@ from __future__ import annotations
 import ast
 
 from bot.diagnose.catalog import NotApplicable, Situation
-from bot.diagnose.code import free_name, literal, predicted
+from bot.diagnose.code import defines, free_name, literal, predicted
 from bot.diagnose.phrasing import worked_calls
 from bot.diagnose.seams import Seam
 from bot.diagnose.syntax import learn_syntax
 from bot.records import Edit, ModificationSpec
 
+FUNCTION = "add_worked_examples"
 MOST_EXAMPLES = 40
 
 AS_MESSAGES = '''
@@ -61,6 +62,8 @@ class WorkedExamples:
     def propose(self, situation: Situation) -> ModificationSpec | NotApplicable:
         seam = situation.seam(self.seam)
         assert seam is not None
+        if defines(seam.module, FUNCTION):
+            return NotApplicable(f"{seam.file} has {FUNCTION} already.")
         if not situation.tools:
             return NotApplicable("The table names no tool contract to take examples from.")
         syntax = learn_syntax(situation.episodes)
@@ -86,7 +89,7 @@ class WorkedExamples:
         returned: str,
         pairs: list[tuple[str, str]],
     ) -> ModificationSpec:
-        function = free_name(seam.module, "add_worked_examples")
+        function = free_name(seam.module, FUNCTION)
         constant = free_name(seam.module, "WORKED_EXAMPLES")
         form = AS_MESSAGES if kind == "messages" else AS_TEXT
         code = f"{constant} = {literal(pairs)}\n" + form.format(

@@ -1,0 +1,1 @@
+"""The tasks: three disjoint splits, and the script that wrote them."""
