@@ -84,7 +84,7 @@ def test_a_model_that_cannot_do_the_tasks_gives_no_generation(
 def test_a_killed_run_goes_on_and_runs_nothing_twice(isolated: Path) -> None:
     """SIGKILL in the middle of the hidden tasks; the same command ends the same."""
     with ScriptedServer(scripted_reply) as server:
-        repository = order_desk(isolated / "desk", server.base_url, train=10, select=20)
+        repository = order_desk(isolated / "desk", server.base_url, train=10, select=15)
         command = [sys.executable, "-m", "bot", "evolve", "-C", str(isolated / "desk"), "--json"]
         started = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         journal = isolated / "desk" / ".git" / "ecdysis" / "evolve" / "select-1.jsonl"
@@ -105,7 +105,7 @@ def test_a_killed_run_goes_on_and_runs_nothing_twice(isolated: Path) -> None:
     assert "Going on with the run" in done.stderr or os.environ.get("ECDYSIS_QUIET")
     assert report["generations"] == 1
     assert kept >= 3
-    # Of 60 hidden episodes `kept` were there; each takes one to four calls.
-    assert again <= (60 - kept) * 4
+    # Of 45 hidden episodes `kept` were there; each takes one to four calls.
+    assert again <= (45 - kept) * 4
     assert repository.git("fsck", "--strict", "--no-dangling") == ""
     assert len(repository.refs("refs/heads/ecdysis/")) == 1

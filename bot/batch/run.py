@@ -12,7 +12,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from bot.git.repository import Repository
 from bot.llm.budget import BudgetMeter
 from bot.llm.embedded import cache_folder
 from bot.llm.endpoint import Endpoint
-from bot.llm.proxy import Lease, Proxy
+from bot.llm.proxy import Call, Lease, Proxy
 from bot.records import Episode, Task
 from bot.sandbox import Finished, ProcessLimits, Running, Sandbox
 
@@ -80,8 +80,9 @@ class Attempt:
 class Runner:
     """Runs jobs in parallel; use as a context manager.
 
-    `base` is the tree that scorer, environment and protected files come from. Raises InputError
-    when the harness's environment cannot be built.
+    `base` is the tree that scorer, environment and protected files come from. `on_calls` gets the
+    model calls of each episode, from the thread that ran it. Raises InputError when the
+    harness's environment cannot be built.
     """
 
     def __init__(
@@ -94,10 +95,12 @@ class Runner:
         budget: BudgetMeter,
         sandbox: Sandbox,
         parallel: int | None = None,
+        on_calls: Callable[[Job, list[Call]], None] | None = None,
     ) -> None:
         self._repository, self.table, self._base = repository, table, base
         self._endpoint, self._budget, self.sandbox = endpoint, budget, sandbox
         self._parallel = parallel or table.model.slots
+        self._on_calls = on_calls
         self._idle: dict[str, queue.SimpleQueue[Place]] = {}
         self._lock = threading.Lock()
         self._given_up = threading.Event()
@@ -194,10 +197,13 @@ class Runner:
             attempt = (self._ask_worker if self.table.worker else self._run_process)(
                 place, job.task, task_file
             )
+            calls = place.lease.calls()
+            if self._on_calls is not None:
+                self._on_calls(job, calls)
             episode = make_episode(
                 attempt.body,
                 identity=identity,
-                calls=place.lease.calls(),
+                calls=calls,
                 finished=attempt.finished,
                 timed_out=attempt.timed_out,
                 why_not=attempt.why_not,

@@ -56,7 +56,7 @@ def command(
     goes on where it was stopped, and runs `invalid` episodes (endpoint, scorer or environment
     failed) again.
     """
-    from bot.batch.record import run_file
+    from bot.batch.record import CallRecord, run_file
     from bot.batch.run import Job, Runner
     from bot.batch.store import EpisodeStore
     from bot.batch.tasks import load_splits
@@ -95,6 +95,7 @@ def command(
         done: dict[tuple[str, int], Episode] = {}
         with (
             EpisodeStore(path) as store,
+            CallRecord(path.with_name("calls.jsonl")) as calls,
             Runner(
                 repository,
                 table,
@@ -103,6 +104,7 @@ def command(
                 budget=budget,
                 sandbox=choose_sandbox(),
                 parallel=parallel,
+                on_calls=calls.add,
             ) as runner,
             Progress("episodes", len(jobs)) as progress,
         ):
