@@ -244,6 +244,8 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
         shop.report.seed_select = shop.report.evolved_select = before
     if verdict.decision == "accept":
         shop.report.evolved_select = after
+    if shop.runner.state_self_reported:
+        verdict.reason += " The state is self-reported: no environment process kept it."
     verdict.inference = Inference(
         tokens_before=mean_tokens(control), tokens_after=mean_tokens(changed)
     )

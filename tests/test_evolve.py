@@ -109,3 +109,25 @@ def test_a_killed_run_goes_on_and_runs_nothing_twice(isolated: Path) -> None:
     assert again <= (45 - kept) * 4
     assert repository.git("fsck", "--strict", "--no-dangling") == ""
     assert len(repository.refs("refs/heads/ecdysis/")) == 1
+
+
+def test_a_spent_budget_ends_the_run_and_keeps_what_was_done(
+    isolated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(scripted_reply) as server:
+        repository = order_desk(isolated / "desk", server.base_url, train=6, select=6)
+        table = isolated / "desk" / "pyproject.toml"
+        text = table.read_text() + "\n[tool.ecdysis.budget]\nmodel_calls = 12\n"
+        table.write_text(text)
+        commit = repository.write_tree("HEAD", {"pyproject.toml": text.encode()})
+        head = repository.commit_tree(commit, [repository.resolve_commit("HEAD")], "Cap")
+        repository.git("update-ref", "refs/heads/capped", head)
+        code = main(["evolve", "-C", str(isolated / "desk"), "--from", "capped", "--json"])
+        calls = len(server.requests)
+    captured = capsys.readouterr()
+    assert code == 6
+    assert "budget is spent: model_calls = 12 of 12" in captured.err
+    assert as_json(captured.out)["model_calls"] == 12
+    assert calls == 12
+    journal = isolated / "desk" / ".git" / "ecdysis" / "evolve"
+    assert list(journal.glob("train-*.jsonl"))

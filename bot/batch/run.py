@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,6 +58,10 @@ class Place:
     @property
     def workdir(self) -> Path:
         return self.folder / "work"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
 
     @property
     def state(self) -> Path:
@@ -278,7 +283,7 @@ class Runner:
         )
         scored.write_text(json.dumps(body), encoding="utf-8")
         base = self._workplace.pristine(self._base)
-        env = {**self._plain_env(place.folder, base), "ECDYSIS_STATE": str(place.state)}
+        env = {**self._plain_env(place.home, base), "ECDYSIS_STATE": str(place.state)}
         try:
             return self.sandbox.run(
                 self._fill(self.table.score, full, scored, place.workdir),
@@ -318,8 +323,7 @@ class Runner:
     def _check(self, tree: str, command: list[str], wall_s: float) -> Finished:
         folder = self._workplace.episode_folder()
         copy = self._workplace.copy(tree, folder / "copy", whole=True)
-        (folder / "work").mkdir()
-        env = self._plain_env(folder, copy)
+        env = self._plain_env(folder / "home", copy)
         return self.sandbox.run(command, cwd=copy, env=env, limits=self._limits(wall_s))
 
     # --- places, commands, environments ---------------------------------------------------
@@ -364,7 +368,7 @@ class Runner:
         place.state.mkdir()
         base = self._workplace.pristine(self._base)
         env = {
-            **self._plain_env(place.folder, base),
+            **self._plain_env(place.home, base),
             "ECDYSIS_ENVIRONMENT": str(place.address),
             "ECDYSIS_STATE": str(place.state),
             "ECDYSIS_TASK": str(task_file),
@@ -398,9 +402,11 @@ class Runner:
             filled.append(part)
         return filled
 
-    def _plain_env(self, folder: Path, copy: Path) -> dict[str, str]:
-        """What any process of a harness gets; nothing of the user's environment but these."""
-        home = folder / "work"
+    def _plain_env(self, home: Path, copy: Path) -> dict[str, str]:
+        """What any process of a harness gets; nothing of the user's environment but these.
+
+        Scorer and environment get another home than the candidate: it could leave start-up files.
+        """
         home.mkdir(exist_ok=True)
         env = {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -408,6 +414,7 @@ class Runner:
             "HOME": str(home),
             "TMPDIR": str(home),
             "PYTHONHASHSEED": "0",
+            "PYTHONNOUSERSITE": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUTF8": "1",
         }
@@ -417,7 +424,7 @@ class Runner:
 
     def _harness_env(self, place: Place) -> dict[str, str]:
         env = {
-            **self._plain_env(place.folder, place.copy),
+            **self._plain_env(place.workdir, place.copy),
             "OPENAI_BASE_URL": place.lease.base_url,
             "OPENAI_API_KEY": place.lease.token,
             "OPENAI_MODEL": self._endpoint.name,
@@ -442,6 +449,4 @@ class Runner:
 
 def remove(folder: Path) -> None:
     """Remove a folder that foreign code wrote into, whatever it did to it."""
-    import shutil
-
     shutil.rmtree(folder, ignore_errors=True)

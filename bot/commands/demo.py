@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.commands.options import json_option
-from bot.errors import NothingFound
 
 if TYPE_CHECKING:
     from bot.commands.evolve import EvolutionSummary
@@ -52,13 +51,12 @@ def command(folder: Path, as_json: bool) -> None:
         click.echo("Next:")
         for line in next_commands(folder, summary):
             click.echo(f"  {line}")
-    if not summary.accepted:
-        raise NothingFound("No repair was accepted.", "The reasons are above.")
+    summary.check()
 
 
 def next_commands(folder: Path, summary: EvolutionSummary) -> list[str]:
     """Three things to type after the demo."""
-    if not summary.accepted:
+    if not summary.report.accepted:
         return [f"cd {folder}", "ecdysis run --split train", "ecdysis log"]
     newest = summary.report.accepted[-1].generation
     return [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.commands.options import json_option, repo_option
-from bot.errors import NothingFound
+from bot.errors import BudgetSpent, Interrupted, NothingFound
 
 if TYPE_CHECKING:
     from bot.workshop import Report
@@ -55,19 +55,23 @@ def command(
         click.echo(json.dumps(report.as_json))
     else:
         click.echo(report.text)
-    if not report.accepted:
-        raise NothingFound("No repair was accepted.", "The reasons are above.")
+    report.check()
 
 
 class EvolutionSummary:
     """A finished run: its report, and what it cost."""
 
-    def __init__(self, report: Report, cost: dict[str, Any], sandbox: str) -> None:
-        self.report, self.cost, self.sandbox = report, cost, sandbox
+    def __init__(
+        self, report: Report, cost: dict[str, Any], sandbox: str, stopped: BudgetSpent | None
+    ) -> None:
+        self.report, self.cost, self.sandbox, self.stopped = report, cost, sandbox, stopped
 
-    @property
-    def accepted(self) -> bool:
-        return bool(self.report.accepted)
+    def check(self) -> None:
+        """Raise what the command ends with: the budget is spent, or nothing was accepted."""
+        if self.stopped is not None:
+            raise self.stopped
+        if not self.report.accepted:
+            raise NothingFound("No repair was accepted.", "The reasons are above.")
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -127,7 +131,7 @@ def run_evolution(
     from bot.batch.run import Runner
     from bot.batch.tasks import load_splits
     from bot.commands.revision import load_table
-    from bot.display import say
+    from bot.display import count, say
     from bot.evolve import evolve, read_test_split
     from bot.git.repository import Repository
     from bot.lineage.generations import newest_generation
@@ -169,13 +173,23 @@ def run_evolution(
             say("Going on with the run that was interrupted here.")
         shop = Workshop(repository, table, runner, splits, journal, say)
         shop.errors.used = list(journal.used)
-        report = evolve(shop, commit, generations=generations)
-        if test and journal.base != journal.start and "test" in splits:
-            read_test_split(shop)
-        journal.close()
+        stopped = None
+        try:
+            evolve(shop, commit, generations=generations)
+            if test and journal.base != journal.start and "test" in splits:
+                read_test_split(shop)
+            journal.close()
+        except BudgetSpent as spent:
+            stopped = spent  # the journal stays: with a higher cap the same command goes on
+        except KeyboardInterrupt:
+            made = count(len(shop.report.accepted), "generation")
+            raise Interrupted(
+                f"Interrupted: {made} committed, the episodes so far are kept.",
+                "The same command goes on from there.",
+            ) from None
     cost = {
         "model_calls": budget.model_calls,
         "tokens": budget.tokens,
         "wall_s": round(time.monotonic() - began, 1),
     }
-    return EvolutionSummary(report, cost, sandbox.level)
+    return EvolutionSummary(shop.report, cost, sandbox.level, stopped)
