@@ -8,9 +8,7 @@ in a process in which nothing of the candidate can be imported.
 from __future__ import annotations
 
 import json
-import os
 import queue
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +21,7 @@ from typing import Any
 from bot.batch.build import build_environment
 from bot.batch.episode import make_episode, parse_written, read_written
 from bot.batch.score import apply_score, make_invalid
+from bot.batch.surroundings import Place, Surroundings, remove
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
 from bot.config import HarnessTable
@@ -31,9 +30,9 @@ from bot.git.repository import Repository
 from bot.llm.budget import BudgetMeter
 from bot.llm.embedded import cache_folder
 from bot.llm.endpoint import Endpoint
-from bot.llm.proxy import Call, Lease, Proxy
+from bot.llm.proxy import Call, Proxy
 from bot.records import Episode, Task
-from bot.sandbox import Finished, ProcessLimits, Running, Sandbox
+from bot.sandbox import Finished, Running, Sandbox
 
 
 @dataclass(frozen=True)
@@ -43,33 +42,6 @@ class Job:
     tree: str
     task: Task
     trial: int = 0
-
-
-@dataclass
-class Place:
-    """Folders of one harness process, and its access to the model."""
-
-    folder: Path
-    copy: Path
-    lease: Lease
-    worker: Running | None = None
-    served: int = 0
-
-    @property
-    def workdir(self) -> Path:
-        return self.folder / "work"
-
-    @property
-    def home(self) -> Path:
-        return self.folder / "home"
-
-    @property
-    def state(self) -> Path:
-        return self.folder / "state"
-
-    @property
-    def address(self) -> Path:
-        return self.folder / "e.sock"
 
 
 @dataclass
@@ -113,8 +85,9 @@ class Runner:
         self.state_self_reported = not table.environment
 
     def __enter__(self) -> Runner:
-        self._built = build_environment(self._repository, self._base, self.table, cache_folder())
-        self.python = self._built.python
+        built = build_environment(self._repository, self._base, self.table, cache_folder())
+        self.python = built.python
+        self._around = Surroundings(self.table, built, self._endpoint.name)
         self._proxy = Proxy(
             self._endpoint, self._budget, calls_per_episode=self.table.limits.model_calls
         )
@@ -235,10 +208,10 @@ class Runner:
     def _run_process(self, place: Place, task: Task, task_file: Path) -> Attempt:
         target = place.folder / "episode.json"
         finished = self.sandbox.run(
-            self._fill(self.table.run, task_file, target, place.workdir),
+            self._around.fill(self.table.run, task_file, target, place.workdir),
             cwd=place.copy,
-            env=self._harness_env(place),
-            limits=self._limits(self.table.limits.episode_s),
+            env=self._around.harness_env(place),
+            limits=self._around.limits(self.table.limits.episode_s),
         )
         body, why_not = read_written(target, self.table.limits.episode_mb)
         return Attempt(body, why_not, finished, finished.timed_out)
@@ -247,11 +220,11 @@ class Runner:
         """Hand the task to the place's worker; it is started anew after a crash or time-out."""
         if place.worker is None or not place.worker.alive():
             place.worker = self.sandbox.start(
-                self._fill(self.table.run, task_file, task_file, place.workdir),
+                self._around.fill(self.table.run, task_file, task_file, place.workdir),
                 cwd=place.copy,
-                env=self._harness_env(place),
+                env=self._around.harness_env(place),
                 # The worker lives for many tasks; each has its own time limit below.
-                limits=self._limits(self.table.limits.episode_s * 1000),
+                limits=self._around.limits(self.table.limits.episode_s * 1000),
             )
         until = time.monotonic() + self.table.limits.episode_s
         why_not, stray = "The worker ended without an episode.", 0
@@ -283,13 +256,13 @@ class Runner:
         )
         scored.write_text(json.dumps(body), encoding="utf-8")
         base = self._workplace.pristine(self._base)
-        env = {**self._plain_env(place.home, base), "ECDYSIS_STATE": str(place.state)}
+        env = {**self._around.plain_env(place.home, base), "ECDYSIS_STATE": str(place.state)}
         try:
             return self.sandbox.run(
-                self._fill(self.table.score, full, scored, place.workdir),
+                self._around.fill(self.table.score, full, scored, place.workdir),
                 cwd=base,
                 env=env,
-                limits=self._limits(self.table.limits.score_s),
+                limits=self._around.limits(self.table.limits.score_s),
             )
         finally:
             full.unlink()
@@ -300,7 +273,7 @@ class Runner:
         """The harness's own tests, in a copy, without a model; None where it has none."""
         if not self.table.tests:
             return None
-        return self._check(tree, self._fill(self.table.tests), self.table.limits.tests_s)
+        return self._check(tree, self._around.fill(self.table.tests), self.table.limits.tests_s)
 
     def check_imports(self, tree: str, files: Sequence[str]) -> str | None:
         """Import the Python files as modules; one sentence about the first that fails, or None."""
@@ -323,8 +296,8 @@ class Runner:
     def _check(self, tree: str, command: list[str], wall_s: float) -> Finished:
         folder = self._workplace.episode_folder()
         copy = self._workplace.copy(tree, folder / "copy", whole=True)
-        env = self._plain_env(folder / "home", copy)
-        return self.sandbox.run(command, cwd=copy, env=env, limits=self._limits(wall_s))
+        env = self._around.plain_env(folder / "home", copy)
+        return self.sandbox.run(command, cwd=copy, env=env, limits=self._around.limits(wall_s))
 
     # --- places, commands, environments ---------------------------------------------------
 
@@ -368,85 +341,16 @@ class Runner:
         place.state.mkdir()
         base = self._workplace.pristine(self._base)
         env = {
-            **self._plain_env(place.home, base),
+            **self._around.plain_env(place.home, base),
             "ECDYSIS_ENVIRONMENT": str(place.address),
             "ECDYSIS_STATE": str(place.state),
             "ECDYSIS_TASK": str(task_file),
         }
         return start_world(
             self.sandbox,
-            self._fill(self.table.environment),
+            self._around.fill(self.table.environment),
             cwd=base,
             env=env,
             address=place.address,
-            limits=self._limits(self.table.limits.episode_s + 60),
+            limits=self._around.limits(self.table.limits.episode_s + 60),
         )
-
-    def _fill(
-        self,
-        command: Sequence[str],
-        task: Path | None = None,
-        episode: Path | None = None,
-        workdir: Path | None = None,
-    ) -> list[str]:
-        places = {
-            "{python}": str(self.python),
-            "{task}": str(task),
-            "{episode}": str(episode),
-            "{workdir}": str(workdir),
-        }
-        filled = []
-        for part in command:
-            for name, value in places.items():
-                part = part.replace(name, value)
-            filled.append(part)
-        return filled
-
-    def _plain_env(self, home: Path, copy: Path) -> dict[str, str]:
-        """What any process of a harness gets; nothing of the user's environment but these.
-
-        Scorer and environment get another home than the candidate: it could leave start-up files.
-        """
-        home.mkdir(exist_ok=True)
-        env = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "LANG": os.environ.get("LANG", "C.UTF-8"),
-            "HOME": str(home),
-            "TMPDIR": str(home),
-            "PYTHONHASHSEED": "0",
-            "PYTHONNOUSERSITE": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONUTF8": "1",
-        }
-        if self._built.roots:
-            env["PYTHONPATH"] = self._built.import_path(copy)
-        return env
-
-    def _harness_env(self, place: Place) -> dict[str, str]:
-        env = {
-            **self._plain_env(place.workdir, place.copy),
-            "OPENAI_BASE_URL": place.lease.base_url,
-            "OPENAI_API_KEY": place.lease.token,
-            "OPENAI_MODEL": self._endpoint.name,
-        }
-        if self.table.environment:
-            env["ECDYSIS_ENVIRONMENT"] = str(place.address)
-        for name in self.table.pass_env:
-            if name in os.environ:
-                env[name] = os.environ[name]
-        return env
-
-    def _limits(self, wall_s: float) -> ProcessLimits:
-        limits = self.table.limits
-        return ProcessLimits(
-            wall_s=wall_s,
-            memory_mb=limits.memory_mb,
-            file_mb=limits.file_mb,
-            processes=limits.processes,
-            open_files=limits.open_files,
-        )
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder that foreign code wrote into, whatever it did to it."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,119 @@
+"""What the processes of a harness are started with: places, commands, variables, limits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.batch.build import BuiltEnvironment
+from bot.config import HarnessTable
+from bot.llm.proxy import Lease
+from bot.sandbox import ProcessLimits, Running
+
+
+@dataclass
+class Place:
+    """Folders of one harness process, and its access to the model."""
+
+    folder: Path
+    copy: Path
+    lease: Lease
+    worker: Running | None = None
+    served: int = 0
+
+    @property
+    def workdir(self) -> Path:
+        return self.folder / "work"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def address(self) -> Path:
+        return self.folder / "e.sock"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """How commands of one harness are filled in and surrounded; `model` is the model's name."""
+
+    table: HarnessTable
+    built: BuiltEnvironment
+    model: str
+
+    def fill(
+        self,
+        command: Sequence[str],
+        task: Path | None = None,
+        episode: Path | None = None,
+        workdir: Path | None = None,
+    ) -> list[str]:
+        places = {
+            "{python}": str(self.built.python),
+            "{task}": str(task),
+            "{episode}": str(episode),
+            "{workdir}": str(workdir),
+        }
+        filled = []
+        for part in command:
+            for name, value in places.items():
+                part = part.replace(name, value)
+            filled.append(part)
+        return filled
+
+    def plain_env(self, home: Path, copy: Path) -> dict[str, str]:
+        """What any process of a harness gets; nothing of the user's environment but these.
+
+        Scorer and environment get another home than the candidate: it could leave start-up files.
+        """
+        home.mkdir(exist_ok=True)
+        env = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": os.environ.get("LANG", "C.UTF-8"),
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "PYTHONHASHSEED": "0",
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUTF8": "1",
+        }
+        if self.built.roots:
+            env["PYTHONPATH"] = self.built.import_path(copy)
+        return env
+
+    def harness_env(self, place: Place) -> dict[str, str]:
+        env = {
+            **self.plain_env(place.workdir, place.copy),
+            "OPENAI_BASE_URL": place.lease.base_url,
+            "OPENAI_API_KEY": place.lease.token,
+            "OPENAI_MODEL": self.model,
+        }
+        if self.table.environment:
+            env["ECDYSIS_ENVIRONMENT"] = str(place.address)
+        for name in self.table.pass_env:
+            if name in os.environ:
+                env[name] = os.environ[name]
+        return env
+
+    def limits(self, wall_s: float) -> ProcessLimits:
+        limits = self.table.limits
+        return ProcessLimits(
+            wall_s=wall_s,
+            memory_mb=limits.memory_mb,
+            file_mb=limits.file_mb,
+            processes=limits.processes,
+            open_files=limits.open_files,
+        )
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that foreign code wrote into, whatever it did to it."""
+    shutil.rmtree(folder, ignore_errors=True)
