@@ -16,12 +16,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from bot.batch.build import build_environment
 from bot.batch.episode import make_episode, parse_written, read_written
 from bot.batch.score import apply_score, make_invalid
-from bot.batch.surroundings import Place, Surroundings, remove
+from bot.batch.surroundings import Attempt, Place, Surroundings, remove
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
 from bot.config import HarnessTable
@@ -42,16 +41,6 @@ class Job:
     tree: str
     task: Task
     trial: int = 0
-
-
-@dataclass
-class Attempt:
-    """What one run of the harness on a task gave, before scoring."""
-
-    body: dict[str, Any] | None
-    why_not: str
-    finished: Finished | None
-    timed_out: bool
 
 
 class Runner:

@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bot.batch.build import BuiltEnvironment
 from bot.config import HarnessTable
 from bot.llm.proxy import Lease
-from bot.sandbox import ProcessLimits, Running
+from bot.sandbox import Finished, ProcessLimits, Running
 
 
 @dataclass
@@ -39,6 +40,16 @@ class Place:
     @property
     def address(self) -> Path:
         return self.folder / "e.sock"
+
+
+@dataclass
+class Attempt:
+    """What one run of the harness on a task gave, before scoring."""
+
+    body: dict[str, Any] | None
+    why_not: str
+    finished: Finished | None
+    timed_out: bool
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ import secrets
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -106,7 +105,7 @@ class ResourceLimits:
     """Process group, clean environment, closed descriptors, resource and time limits."""
 
     def __init__(self) -> None:
-        self._children: set[_Child] = set()
+        self._children: set[Child] = set()
 
     level = "resource-limits"
     promises = frozenset(
@@ -122,7 +121,7 @@ class ResourceLimits:
         limits: ProcessLimits,
         stdin: bytes | None = None,
     ) -> Finished:
-        child = _Child(argv, cwd=cwd, env=env, limits=limits, stdin=stdin, family=self._children)
+        child = Child(argv, cwd=cwd, env=env, limits=limits, stdin=stdin, family=self._children)
         with child:
             timed_out = not child.wait(limits.wall_s)
             return child.finish(timed_out)
@@ -130,16 +129,14 @@ class ResourceLimits:
     def start(
         self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: ProcessLimits
     ) -> Running:
-        return _Child(
-            argv, cwd=cwd, env=env, limits=limits, interactive=True, family=self._children
-        )
+        return Child(argv, cwd=cwd, env=env, limits=limits, interactive=True, family=self._children)
 
     def kill_all(self) -> None:
         for child in list(self._children):
             child.kill()
 
 
-class _Child:
+class Child:
     """A limited child process; output goes to files, so that nothing can block or flood us."""
 
     def __init__(
@@ -151,7 +148,7 @@ class _Child:
         limits: ProcessLimits,
         stdin: bytes | None = None,
         interactive: bool = False,
-        family: set[_Child] | None = None,
+        family: set[Child] | None = None,
     ) -> None:
         self._limits, self._started = limits, time.monotonic()
         self._mark = secrets.token_hex(8)
@@ -183,7 +180,7 @@ class _Child:
         if interactive:
             threading.Thread(target=self._pump, daemon=True).start()
 
-    def __enter__(self) -> _Child:
+    def __enter__(self) -> Child:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -267,59 +264,6 @@ class _Child:
                     break
                 self._lines.put(line.rstrip(b"\r\n"))
         self._lines.put(None)
-
-
-def run_trusted(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    wall_s: float,
-    while_running: Callable[[], None] | None = None,
-) -> Finished:
-    """One of the bot's own errands (pip, venv). `while_running` is called every 0.2 s."""
-    limits = ProcessLimits(wall_s, memory_mb=1 << 20, file_mb=1 << 16, processes=4096)
-    with _Child(argv, cwd=cwd, env=env, limits=limits) as child:
-        until = time.monotonic() + wall_s
-        while not child.wait(min(0.2, wall_s)):
-            if while_running is not None:
-                while_running()
-            if time.monotonic() > until:
-                return child.finish(timed_out=True)
-        return child.finish(timed_out=False)
-
-
-def start_detached(
-    argv: Sequence[str], *, env: Mapping[str, str], log: Path
-) -> Callable[[], bytes]:
-    """Start a server of the bot's own that outlives this command; its stderr goes to `log`.
-
-    The function that comes back waits for the server's first line.
-    """
-    with log.open("wb") as errors:
-        process = subprocess.Popen(
-            argv,
-            env=env,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        )
-    assert process.stdout is not None
-    return process.stdout.readline
-
-
-def socket_answers(address: Path) -> bool:
-    """Whether a process listens on the Unix socket."""
-    if not address.exists():
-        return False
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(str(address))
-        except OSError:
-            return False
-        return True
 
 
 def _launcher(limits: ProcessLimits) -> list[str]:
