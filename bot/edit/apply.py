@@ -140,8 +140,8 @@ def _check_result(path: str, before: bytes, after: bytes, python: str) -> Refusa
         message = f"{path} would not compile: {where}{broken['message']}."
         return Refusal("would_not_compile", message)
     try:
-        dangers = new_dangers(before.decode("utf-8-sig"), after.decode("utf-8-sig"))
-    except (UnicodeDecodeError, SyntaxError, ValueError, RecursionError):
+        dangers = new_dangers(before, after)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Refusal("dangerous", f"{path} cannot be checked for dangerous calls.")
     if dangers:
         return Refusal("dangerous", f"The edit of {path} adds {', '.join(dangers)}.")

@@ -70,12 +70,12 @@ _ATTRIBUTES = frozenset(
 )
 
 
-def new_dangers(before: str, after: str) -> list[str]:
+def new_dangers(before: bytes, after: bytes) -> list[str]:
     """Names of dangerous things that `after` does more often than `before`, sorted."""
     return sorted((Counter(_dangers(after)) - Counter(_dangers(before))).keys())
 
 
-def _dangers(source: str) -> Iterator[str]:
+def _dangers(source: bytes) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -35,6 +35,8 @@ def add_import(module: cst.Module, edit: Edit) -> cst.Module:
     }
     if wanted <= present:
         return module
+    if not module.body:
+        return module.with_changes(body=[line], has_trailing_newline=True)
     return module.with_changes(body=_placed(module, line))
 
 
