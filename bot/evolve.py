@@ -11,6 +11,7 @@ git in one transaction, at its end.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from bot.cluster.diagnosis import diagnose
 from bot.cluster.events import failure_events, pattern_key
@@ -81,10 +82,11 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
         situation = Situation(
             pattern=pattern,
             episodes=episodes,
-            showing=[e for e in episodes if shows(e, pattern, expected)],
+            showing=[e for e in episodes if e.outcome == "fail" and places(e, pattern, expected)],
             table=shop.table,
             read=lambda path: shop.repository.read_file(latest(), path),
             tasks={task.task_id: task for task in train},
+            at=partial(places, pattern=pattern, expected=expected),
         )
         refusals = []
         for name, proposal in propose(situation):
@@ -278,9 +280,7 @@ def tell_diagnosis(shop: Workshop, diagnosis: Diagnosis) -> None:
         )
 
 
-def shows(episode: Episode, pattern: Pattern, expected: Mapping[str, Expected]) -> bool:
-    """Whether a failed episode holds an event of the pattern."""
-    return episode.outcome == "fail" and any(
-        pattern_key(event) == pattern.key
-        for event in failure_events(episode, expected.get(episode.task_id))
-    )
+def places(episode: Episode, pattern: Pattern, expected: Mapping[str, Expected]) -> set[int]:
+    """The steps of an episode at which events of the pattern are."""
+    events = failure_events(episode, expected.get(episode.task_id))
+    return {event.step for event in events if pattern_key(event) == pattern.key}

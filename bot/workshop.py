@@ -186,6 +186,8 @@ def expectation(task: Task) -> Expected:
     """What a native task expects, as far as failure analysis can use it."""
     expected = task.expected if isinstance(task.expected, dict) else {}
     answer = expected.get("answer")
+    if isinstance(answer, float):
+        answer = f"{answer:g}"
     return Expected(actions=expected.get("actions"), answer=None if answer is None else str(answer))
 
 

@@ -37,6 +37,7 @@ class Situation:
     table: HarnessTable
     read: Callable[[str], bytes | None]  # a file of the base revision
     tasks: Mapping[str, Task]  # train tasks by id
+    at: Callable[[Episode], set[int]]  # steps of an episode at which the pattern's events are
 
     def seam(self, name: str) -> Seam | None:
         return find_seam(name, self.table, self.read)

@@ -1,28 +1,24 @@
-"""Questions that operators ask of the failing episodes: an operator acts on what is shown there."""
+"""What failing episodes show where the pattern's events are: an operator acts on nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
-from bot.records import Episode, ToolStep
-
-
-def tool_steps(episodes: Iterable[Episode], *, failed: bool | None = None) -> Iterator[ToolStep]:
-    """The tool calls of episodes; with `failed`, only those that did or did not fail."""
-    for episode in episodes:
-        for step in episode.steps:
-            if isinstance(step, ToolStep) and (failed is None or step.error == failed):
-                yield step
+from bot.diagnose.catalog import Situation
+from bot.records import ToolStep
 
 
-def tasks_where(
-    episodes: Iterable[Episode], holds: Callable[[ToolStep], bool], *, failed: bool | None = True
-) -> list[str]:
-    """Ids of the tasks with a tool call for which `holds`, each once, in order."""
-    return list(
-        dict.fromkeys(
-            episode.task_id
-            for episode in episodes
-            if any(holds(step) for step in tool_steps([episode], failed=failed))
-        )
+def tasks_where(situation: Situation, holds: Callable[[ToolStep], bool]) -> list[str]:
+    """Ids of the tasks with a tool call, at an event of the pattern, for which `holds`.
+
+    Each once, in order; none where less than half of the pattern's tasks have one: then the
+    pattern is about something else.
+    """
+    showing = dict.fromkeys(episode.task_id for episode in situation.showing)
+    found = dict.fromkeys(
+        episode.task_id
+        for episode in situation.showing
+        for step in episode.steps
+        if isinstance(step, ToolStep) and step.index in situation.at(episode) and holds(step)
     )
+    return list(found) if 2 * len(found) >= len(showing) else []

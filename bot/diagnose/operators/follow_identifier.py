@@ -72,9 +72,8 @@ class FollowIdentifier:
                 "The contract declares no call that leads from one kind of identifier to another."
             )
         tasks = tasks_where(
-            situation.showing,
+            situation,
             lambda step: passes_other_kind(step, situation.tool(step.name), patterns, sources),
-            failed=None,
         )
         if not tasks:
             return NotApplicable("No failing call passes an identifier of another kind.")

@@ -39,9 +39,7 @@ class KeepKnownArguments:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
         if not situation.tools:
             return NotApplicable("The table names no tool contract.")
-        tasks = tasks_where(
-            situation.showing, lambda step: passes_surplus(step, situation.tool(step.name))
-        )
+        tasks = tasks_where(situation, lambda step: passes_surplus(step, situation.tool(step.name)))
         if not tasks:
             return NotApplicable("No failing call passes an argument that its tool does not take.")
         function = free_name(seam.module, FUNCTION)

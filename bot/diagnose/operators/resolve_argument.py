@@ -58,7 +58,7 @@ class ResolveArgument:
             return NotApplicable("The pattern is not at a tool of the contract.")
         if not value_words(tool):
             return NotApplicable(f"The contract enumerates no values for {tool.name}.")
-        tasks = tasks_where(situation.showing, lambda step: names_unknown_value(step, tool))
+        tasks = tasks_where(situation, lambda step: names_unknown_value(step, tool))
         if not tasks:
             return NotApplicable(f"No failing call names a value that {tool.name} does not know.")
         table = {t.name: words for t in situation.tools if (words := value_words(t))}

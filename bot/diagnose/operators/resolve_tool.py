@@ -72,7 +72,7 @@ class ResolveTool:
         if shape is None:
             return NotApplicable(f"{seam.function} does not take a tool's name and arguments.")
         table = parameter_table(situation.tools)
-        tasks = tasks_where(situation.showing, lambda step: fits_elsewhere(step, situation.tools))
+        tasks = tasks_where(situation, lambda step: fits_elsewhere(step, situation.tools))
         if len(table) < 2:
             return NotApplicable(
                 "The contract has not two tools whose parameters are told apart by pattern or "

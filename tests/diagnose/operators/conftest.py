@@ -181,6 +181,7 @@ def situation(
         table=table(**changes),
         read=lambda path: files[path].encode() if path in files else None,
         tasks={},
+        at=lambda episode: {step.index for step in episode.steps},
     )
 
 
