@@ -79,9 +79,14 @@ def make_episode(
                 problem = f"The harness wrote a malformed episode: {key}: {first['msg']}."
     if episode is None:
         episode = Episode(**identity, outcome="fail", end_reason="exception", error=problem)
+        if not timed_out and traceback_of(finished) == "":
+            # Analysis points at steps: a failure without any would have no place.
+            episode.steps.append(HarnessStep(event="no_usable_episode", message=problem))
     if timed_out:
         episode.end_reason = "timeout"
         episode.error = "The harness did not end within its time."
+        if not episode.steps and not calls:
+            episode.steps.append(HarnessStep(event="no_usable_episode", message=episode.error))
     elif finished is not None and finished.code != 0:
         _tell_crash(episode, finished, root)
     if ignored:
@@ -90,10 +95,17 @@ def make_episode(
     return episode
 
 
+def traceback_of(finished: Finished | None) -> str:
+    """What stderr says from the last traceback on; "" without one."""
+    said = finished.stderr.decode("utf-8", "replace") if finished is not None else ""
+    starts = [match.end() for match in _TRACEBACK.finditer(said)]
+    return said[starts[-1] :] if starts else ""
+
+
 def _tell_crash(episode: Episode, finished: Finished, root: Path) -> None:
     """What a process that ended badly said last; a traceback becomes a harness step."""
     said = finished.stderr.decode("utf-8", "replace")
-    step = traceback_step(said, root)
+    step = traceback_step(traceback_of(finished), root)
     already = any(isinstance(s, HarnessStep) and s.event == "exception" for s in episode.steps)
     if step is not None and not already:
         episode.steps.append(step)
@@ -104,13 +116,10 @@ def _tell_crash(episode: Episode, finished: Finished, root: Path) -> None:
     episode.error = f"The harness {how}{last}"
 
 
-def traceback_step(stderr: str, root: Path) -> HarnessStep | None:
-    """The last traceback on stderr as a step; frames outside the harness are left out."""
-    starts = [match.end() for match in _TRACEBACK.finditer(stderr)]
-    if not starts:
-        return None
+def traceback_step(traceback: str, root: Path) -> HarnessStep | None:
+    """A traceback as a step; frames outside the harness are left out."""
     frames: list[str] = []
-    for line in stderr[starts[-1] :].splitlines():
+    for line in traceback.splitlines():
         if frame := _FRAME.match(line):
             place = Path(frame["file"])
             if place.is_relative_to(root):

@@ -19,10 +19,14 @@ DEFAULT_CAP = 16 << 30
 ByteStream = io.BufferedReader
 
 
+class TornStream(Exception):
+    """The bytes end, or stop making sense to the decompressor, before the file does."""
+
+
 class CappedReader(io.RawIOBase):
     """Passes bytes through until `cap` of them have come; then raises InputError.
 
-    Errors of the decompressor become InputError too: the stream is torn or is none.
+    Errors of the decompressor become TornStream: whoever reads knows what came before.
     """
 
     def __init__(self, source: Any, name: str, cap: int) -> None:
@@ -35,13 +39,12 @@ class CappedReader(io.RawIOBase):
         try:
             data = self._source.read(len(buffer))
         except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
-            raise InputError(
-                f"{self._name} is torn or no whole gzip file: {error}.", "Get the file again."
-            ) from None
+            said = str(error).rstrip(".")
+            raise TornStream(f"the file is torn or no whole gzip file ({said})") from None
         self._left -= len(data)
         if self._left < 0:
             raise InputError(
-                f"{self._name} unpacks to more than {self._cap >> 20:,} MB.",
+                f"{self._name} unpacks to more than {self._cap:,} bytes.",
                 "If that is what it should be, allow it with --max-bytes.",
             )
         buffer[: len(data)] = data
@@ -52,9 +55,11 @@ class CappedReader(io.RawIOBase):
 def open_bytes(path: Path, cap: int = DEFAULT_CAP) -> Iterator[ByteStream]:
     """The bytes of `path` (`-` is standard input), `.gz` unpacked, a byte-order mark skipped.
 
-    Raises InputError for a missing file, a folder, a torn file, and past `cap` bytes.
+    Raises InputError for a missing file, a folder and past `cap` bytes; TornStream when reading.
     """
     name = str(path)
+    if name == "-" and sys.stdin.buffer.closed:
+        raise InputError("Standard input was read already.", "Name - once.")
     try:
         raw: IO[bytes] = sys.stdin.buffer if name == "-" else path.open("rb")
     except IsADirectoryError:

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
+from pydantic import ValidationError
 
 from bot.batch.formats import native, tau_bench
-from bot.batch.open_files import DEFAULT_CAP, open_bytes
+from bot.batch.nesting import DEEPEST, TOO_DEEP, is_too_deep
+from bot.batch.open_files import DEFAULT_CAP, TornStream, open_bytes
+from bot.display import printable
 from bot.errors import InputError
 from bot.records import Episode
 
 LARGEST_LINE = 256 << 20
-DEEPEST = 200
+LONGEST_QUOTE = 200
+MOST_WAITING = 1000
 
 
 class Reader(Protocol):
@@ -50,28 +54,32 @@ class Batch:
 
         Raises InputError at the first record that cannot be understood (with its position, and
         how many were read before it), unless `skip_bad`; and always where files of different
-        sources are mixed, whose task ids would be confused.
+        sources are mixed, whose task ids would be confused, and where nothing was understood.
         """
         source_of: str | None = None
-        seen: dict[tuple[str, int, str], str] = {}
-        for path in self.paths:
-            for where, episode in self._read_file(path):
+        seen: dict[tuple[str, int, str, str], int] = {}
+        for number, path in enumerate(self.paths):
+            for where, episode in _fill_source(self._read_file(path)):
                 if source_of is None:
                     source_of = episode.source
                 elif episode.source != source_of:
                     raise InputError(
-                        f"{where} is of the source {episode.source!r}, the records before it of "
-                        f"{source_of!r}: their task ids do not mean the same tasks.",
+                        f"{where} is of the source {printable(episode.source, 60)!r}, the "
+                        f"records before it of {printable(source_of, 60)!r}: their task ids do not mean the same tasks.",
                         "Diagnose each source on its own.",
                     )
-                key = (episode.task_id, episode.trial, episode.model)
-                other = seen.setdefault(key, str(path))
-                if other != str(path):
+                key = (episode.task_id, episode.trial, episode.model, episode.harness)
+                if seen.setdefault(key, number) != number:
                     self.duplicates += 1
                     continue
                 self.records += 1
                 self.on_record()
                 yield episode
+        if not self.records:
+            raise InputError(
+                f"No record of {len(self.bad):,} could be understood; the first: {self.bad[0]}.",
+                "Name a file with trajectories.",
+            )
 
     def _read_file(self, path: Path) -> Iterator[tuple[str, Episode]]:
         reader: Reader | None = None
@@ -89,8 +97,10 @@ class Batch:
                         yield where, reader.read_record(record, path.name)
                         good += 1
                         continue
+                    except ValidationError as error:
+                        problem = _first_fault(error)
                     except ValueError as error:
-                        problem = str(error)
+                        problem = printable(str(error), LONGEST_QUOTE)
             if not self.skip_bad:
                 raise InputError(
                     f"{where}: {problem} ({good} good records before it).",
@@ -114,11 +124,34 @@ def detect(record: Any, where: str) -> tuple[Reader, str]:
             return reader, why
     known = ", ".join(reader.NAME for reader in READERS)
     keys = ", ".join(sorted(map(str, record))[:8]) if isinstance(record, dict) else ""
-    found = f"an object with {keys}" if keys else f"a {type(record).__name__}"
+    found = f"an object with {printable(keys, LONGEST_QUOTE)}" if keys else _JSON_NAME[type(record)]
     raise InputError(
         f"{where} holds {found}: no known trajectory format.",
         f"Formats read: {known}. `ecdysis schema episode` describes the native one.",
     )
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    key = ".".join(str(part) for part in first["loc"]) or "the record"
+    return printable(f"{key}: {first['msg']}", LONGEST_QUOTE)
+
+
+def _fill_source(
+    episodes: Iterator[tuple[str, Episode]],
+) -> Iterator[tuple[str, Episode]]:
+    """Episodes of one file, each with the file's source.
+
+    A record that ended early may not tell all of it (`tau-bench` where others say
+    `tau-bench/airline`): it takes the first that says more, and waits for it.
+    """
+    source: str | None = None
+    waiting: list[tuple[str, Episode]] = []
+    for where, episode in episodes:
+        if source is None and "/" not in episode.source and len(waiting) < MOST_WAITING:
+            waiting.append((where, episode))
+            continue
+    ...
 
 
 def read_records(path: Path, cap: int) -> Iterator[tuple[str, Any, str | None]]:

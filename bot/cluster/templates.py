@@ -20,7 +20,7 @@ _MASKS = [
     (re.compile(r"(?<![\w/])/(?:[\w.-]+/)+[\w.-]*"), "<path>"),
     # Identifiers hold digits: HAT136, #W1234567, gift_card_42.
     (re.compile(r"#?\b(?=\w*\d)(?=\w*[A-Za-z_])\w+(?:-\w+)*\b"), "<id>"),
-    (re.compile(r"[-+$€£]?\b\d[\d,]*(?:\.\d+)?%?"), "<n>"),
+    (re.compile(r"[-+$€£]?\b\d+(?:,\d{3})*(?:\.\d+)?%?"), "<n>"),
 ]
 _QUOTED = re.compile(r"""(?<!\w)(["'`])(?:(?!\1)[^\n\\]|\\.){1,200}\1(?!\w)""")
 _STRUCTURE = re.compile(r"[\[{][^\[\]{}]*[\]}]")
