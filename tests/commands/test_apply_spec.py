@@ -1,0 +1,149 @@
+"""`ecdysis apply` and `ecdysis fetch` on real repositories."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main
+from bot.git.repository import Repository
+from tests.helpers.harnesses import tiny
+from tests.helpers.order_desk import as_json, snapshot
+
+SPEC = {
+    "title": "Answer seven",
+    "pattern": "wrong_answer/model-text/x",
+    "layer": "procedural-skill",
+    "hypothesis": "It answers wrong.",
+    "origin": "test",
+    "edits": [
+        {"op": "set_constant", "file": "agent.py", "target": "ANSWER", "code": "7", "why": "seven."}
+    ],
+}
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Repository:
+    return tiny(tmp_path / "h", "ANSWER = 6  # a number\n")
+
+
+def spec_file(tmp_path: Path, **changes: object) -> str:
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps(SPEC | changes))
+    return str(path)
+
+
+def test_the_work_tree_is_edited_once(
+    harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, folder = spec_file(tmp_path), str(harness.root)
+    before = snapshot(harness.root)
+    assert main(["apply", spec, "-C", folder, "--check"]) == 0
+    assert "1 file would change: agent.py" in capsys.readouterr().out
+    assert snapshot(harness.root) == before
+    assert main(["apply", spec, "-C", folder, "--json"]) == 0
+    assert as_json(capsys.readouterr().out) == {
+        "files": ["agent.py"],
+        "changed": [True],
+        "branch": None,
+    }
+    assert "ANSWER = 7  # a number\n" in (harness.root / "agent.py").read_text()
+    assert harness.uncommitted() == ["agent.py"]
+    # Uncommitted changes of a file are never mixed with the bot's.
+    assert main(["apply", spec, "-C", folder]) == 4
+    assert "agent.py has uncommitted changes" in capsys.readouterr().err
+    subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-qam", "seven"],
+        cwd=harness.root,
+        check=True,
+    )
+    assert main(["apply", spec, "-C", folder]) == 0
+    assert "Nothing to change" in capsys.readouterr().out
+
+
+def test_onto_a_revision_leaves_the_work_tree_alone(
+    harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (harness.root / "agent.py").write_text("# somebody's work in progress\n")
+    before = snapshot(harness.root)
+    spec = spec_file(tmp_path)
+    command = ["apply", spec, "-C", str(harness.root), "--onto", "HEAD", "--branch", "seven"]
+    assert main([*command, "--json"]) == 0
+    assert as_json(capsys.readouterr().out)["branch"] == "seven"
+    assert snapshot(harness.root) == before
+    assert b"ANSWER = 7" in (harness.read_file("seven", "agent.py") or b"")
+    message = harness.git("log", "-1", "--format=%B", "seven")
+    assert message.startswith("Answer seven\n")
+    trailers = harness.git("interpret-trailers", "--parse", input=message.encode())
+    assert "Ecdysis-Spec: sha256:" in trailers
+    assert main(command) == 4  # the branch is there: never overwritten
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        ({"file": ".github/workflows/ci.yml"}, "may never be edited"),
+        ({"file": "score.py"}, "is protected in the table"),
+        ({"file": "../x.py"}, "not a plain path"),
+        ({"target": "NOTHING"}, "assigns no 'NOTHING'"),
+        ({"op": "delete_everything"}, "There is no operation 'delete_everything'"),
+    ],
+)
+def test_refusals_change_nothing(
+    edit: dict[str, str],
+    said: str,
+    harness: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = snapshot(harness.root)
+    spec = spec_file(tmp_path, edits=[{**SPEC["edits"][0], **edit}])  # type: ignore[index]
+    assert main(["apply", spec, "-C", str(harness.root)]) == 3
+    captured = capsys.readouterr().err
+    assert said in captured
+    assert "Nothing was changed" in captured
+    assert snapshot(harness.root) == before
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"title": "x"}'])
+def test_a_broken_spec_is_one_sentence(
+    content: str, harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "spec.json"
+    path.write_text(content)
+    assert main(["apply", str(path), "-C", str(harness.root)]) == 3
+    assert "ecdysis schema spec" in capsys.readouterr().err
+
+
+def test_a_link_out_of_the_repository_is_not_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text("ANSWER = 6\n")
+    harness = tiny(tmp_path / "h", "", files={})
+    (harness.root / "agent.py").unlink()
+    (harness.root / "agent.py").symlink_to(outside)
+    subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-qam", "link"],
+        cwd=harness.root,
+        check=True,
+    )
+    assert main(["apply", spec_file(tmp_path), "-C", str(harness.root)]) == 3
+    assert "There is no file agent.py" in capsys.readouterr().err
+    assert outside.read_text() == "ANSWER = 6\n"
+
+
+def test_fetch_brings_the_refs_into_a_clone(
+    harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = harness.resolve_commit("HEAD")
+    harness.update_ref("refs/ecdysis/rejected/abc", head, None)
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(harness.root), str(clone)], check=True)
+    assert main(["fetch", "-C", str(clone)]) == 0
+    assert "1 ref new or moved" in capsys.readouterr().out
+    assert Repository.open(clone).refs("refs/ecdysis/") == {"refs/ecdysis/rejected/abc": head}
+    for remote in ("nowhere", "--upload-pack=touch x"):
+        assert main(["fetch", "-C", str(clone), "--", remote]) == 2
+    assert "The remotes here: origin" in capsys.readouterr().err
