@@ -48,6 +48,7 @@ def server_settings(table: ModelTable) -> dict[str, Any]:
         "slots": table.slots,
         "context": table.context,
         "prompt_cache": table.prompt_cache,
+        "threads": os.cpu_count() or 2,
     }
 
 
@@ -89,7 +90,7 @@ def start_server(table: ModelTable, port: int) -> tuple[Running, Served]:
     process = choose_sandbox().start(
         [sys.executable, "-m", "bot.llm.server", json.dumps(order)],
         cwd=Path.cwd(),
-        env={k: v for k, v in os.environ.items() if not k.startswith("GIT_")},
+        env=_server_environment(),
         limits=ProcessLimits(wall_s=10**7, memory_mb=1 << 20, open_files=4096, processes=4096),
     )
     try:
@@ -123,7 +124,7 @@ def start_detached_server(table: ModelTable, port: int) -> Served:
     log = cache_folder() / "server.log"
     first_line = start_detached(
         [sys.executable, "-m", "bot.llm.server", json.dumps(order)],
-        env={k: v for k, v in os.environ.items() if not k.startswith("GIT_")},
+        env=_server_environment(),
         log=log,
     )
     answer = _parse(first_line())
@@ -143,6 +144,16 @@ def start_detached_server(table: ModelTable, port: int) -> Served:
     }
     state_file().write_text(json.dumps(state), encoding="utf-8")
     return served
+
+
+def _server_environment() -> dict[str, str]:
+    """The user's environment, with threads that wait without spinning.
+
+    OpenMP's threads spin by default: on a machine that has anything else to do (the harness's
+    own processes first) each step of the model then takes many times as long.
+    """
+    own = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    return {"OMP_WAIT_POLICY": "passive", **own}
 
 
 def state_file() -> Path:
@@ -232,6 +243,8 @@ def serve(order: dict[str, Any]) -> int:
     params.port = port
     params.n_predict = order["context"]
     params.verbosity = -1
+    params.cpuparams.n_threads = order["threads"]
+    params.cpuparams_batch.n_threads = order["threads"]
     params.ui = False
     params.model_alias = {"SmolLM2-135M-Instruct"}
     try:
