@@ -32,8 +32,18 @@ COMMANDS = {
 """Command → one line of help. Modules are imported when their command runs: `--help` is fast."""
 
 
+class PipeClosed(Exception):
+    """The reader of standard output left; click makes exit code 1 of a BrokenPipeError."""
+
+
 class LazyGroup(click.Group):
     """Imports `bot.commands.NAME` only when NAME is called."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise PipeClosed from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -102,7 +112,7 @@ def main(args: list[str] | None = None) -> int:
     except click.ClickException as error:
         _tell(error.format_message())
         return error.exit_code
-    except BrokenPipeError:
+    except (BrokenPipeError, PipeClosed):
         # The reader of a pipe left; Python's own flush at exit must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -8,20 +8,16 @@ DEEPEST = 200
 TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
 
-def is_too_deep(value: Any) -> bool:
-    """Whether containers stand in one another more than `DEEPEST` levels; no recursion."""
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        level = (
-            [
-                inner
-                for outer in level
-                for inner in (outer.values() if isinstance(outer, dict) else outer)
-                if isinstance(inner, dict | list)
-            ]
-            if level and isinstance(level[0], dict | list)
-            else []
-        )
+def is_too_deep(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether lists and objects stand in one another more than `levels` deep; no recursion."""
+    level = _containers([value])
+    for _ in range(levels):
         if not level:
             return False
-    return True
+        level = [inner for outer in level for inner in _containers(outer)]
+    return bool(level)
+
+
+def _containers(outer: Any) -> list[Any]:
+    inside = outer.values() if isinstance(outer, dict) else outer
+    return [inner for inner in inside if isinstance(inner, dict | list)]

@@ -37,7 +37,7 @@ class CappedReader(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
-            data = self._source.read(len(buffer))
+            data = self._source.read1(len(buffer))  # what came before a tear is kept
         except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
             said = str(error).rstrip(".")
             raise TornStream(f"the file is torn or no whole gzip file ({said})") from None

@@ -33,6 +33,14 @@ class Reader(Protocol):
     def read_record(self, record: dict[str, Any], file_name: str) -> Episode: ...
 
 
+_JSON_NAMES = {
+    dict: "an empty object",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    type(None): "null",
+}
+
 READERS: tuple[Reader, ...] = (tau_bench, native)
 
 
@@ -65,13 +73,15 @@ class Batch:
                 elif episode.source != source_of:
                     raise InputError(
                         f"{where} is of the source {printable(episode.source, 60)!r}, the "
-                        f"records before it of {printable(source_of, 60)!r}: their task ids do not mean the same tasks.",
+                        f"records before it of {printable(source_of, 60)!r}: their task ids do "
+                        "not mean the same tasks.",
                         "Diagnose each source on its own.",
                     )
-                key = (episode.task_id, episode.trial, episode.model, episode.harness)
-                if seen.setdefault(key, number) != number:
-                    self.duplicates += 1
-                    continue
+                if len(self.paths) > 1:  # one file may hold a million episodes: keep no keys
+                    key = (episode.task_id, episode.trial, episode.model, episode.harness)
+                    if seen.setdefault(key, number) != number:
+                        self.duplicates += 1
+                        continue
                 self.records += 1
                 self.on_record()
                 yield episode
@@ -124,7 +134,9 @@ def detect(record: Any, where: str) -> tuple[Reader, str]:
             return reader, why
     known = ", ".join(reader.NAME for reader in READERS)
     keys = ", ".join(sorted(map(str, record))[:8]) if isinstance(record, dict) else ""
-    found = f"an object with {printable(keys, LONGEST_QUOTE)}" if keys else _JSON_NAME[type(record)]
+    found = _JSON_NAMES.get(type(record), "a number")
+    if keys:
+        found = f"an object with {printable(keys, LONGEST_QUOTE)}"
     raise InputError(
         f"{where} holds {found}: no known trajectory format.",
         f"Formats read: {known}. `ecdysis schema episode` describes the native one.",
@@ -142,47 +154,68 @@ def _fill_source(
 ) -> Iterator[tuple[str, Episode]]:
     """Episodes of one file, each with the file's source.
 
-    A record that ended early may not tell all of it (`tau-bench` where others say
-    `tau-bench/airline`): it takes the first that says more, and waits for it.
+    A record that ended early may not tell it (`tau-bench/unknown`): it takes the source of the
+    others, and waits for the first that tells it.
     """
     source: str | None = None
     waiting: list[tuple[str, Episode]] = []
     for where, episode in episodes:
-        if source is None and "/" not in episode.source and len(waiting) < MOST_WAITING:
+        if source is None and (_tells_source(episode) or len(waiting) == MOST_WAITING):
+            source = episode.source
+            for place, earlier in waiting:
+                earlier.source = source
+                yield place, earlier
+            waiting.clear()
+        if source is None:
             waiting.append((where, episode))
             continue
-    ...
+        if not _tells_source(episode):
+            episode.source = source
+        yield where, episode
+    yield from waiting
+
+
+def _tells_source(episode: Episode) -> bool:
+    return not episode.source.endswith("/unknown")
 
 
 def read_records(path: Path, cap: int) -> Iterator[tuple[str, Any, str | None]]:
     """(where, record, problem) for each record of a JSON array, JSON object or JSONL file.
 
-    A file that is torn or nested too deep ends with a record that has a problem.
+    A torn file, and an array that is nested too deep, ends with a record that has a problem.
     """
-    with open_bytes(path, cap) as stream:
-        head = _first_byte(stream)
-        if head == b"":
-            return
-        if head == b"[":
-            yield from _array_records(path, stream)
-        else:
-            yield from _line_records(path, stream)
+    where = f"{path}, at its beginning"
+    try:
+        with open_bytes(path, cap) as stream:
+            head, lines = _first_byte(stream)
+            if head == b"":
+                return
+            kind = _array_records if head == b"[" else _line_records
+            for place, record, problem in kind(path, stream, lines):
+                yield place, record, problem
+                where = f"{place} and after"
+    except TornStream as error:
+        yield where, None, str(error)
 
 
-def _first_byte(stream: io.BufferedReader) -> bytes:
-    """The first byte that is no white space, left in the stream."""
+def _first_byte(stream: io.BufferedReader) -> tuple[bytes, int]:
+    """The first byte that is no white space, left in the stream; the number of lines before."""
+    lines = 0
     while True:
         ahead = stream.peek(1)
         if not ahead:
-            return b""
+            return b"", lines
         stripped = ahead.lstrip()
-        stream.read(len(ahead) - len(stripped))
+        lines += stream.read(len(ahead) - len(stripped)).count(b"\n")
         if stripped:
-            return stripped[:1]
+            return stripped[:1], lines
 
 
-def _line_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str, Any, str | None]]:
-    number = 0
+def _line_records(
+    path: Path, stream: io.BufferedReader, number: int
+) -> Iterator[tuple[str, Any, str | None]]:
+    """One record a line; `number` lines were read before."""
+    first = number + 1
     while line := stream.readline(LARGEST_LINE + 1):
         number += 1
         where = f"{path}, line {number}"
@@ -192,16 +225,19 @@ def _line_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str, 
         if not line.strip():
             continue
         try:
-            yield where, orjson.loads(line), None
+            record = orjson.loads(line)
+            yield where, record, TOO_DEEP if is_too_deep(record) else None
         except orjson.JSONDecodeError as error:
             torn = "" if line.endswith(b"\n") else ": the file ends in the middle of a record"
-            if number == 1 and line.strip() in (b"{", b"["):
+            if number == first and line.strip() in (b"{", b"["):
                 yield where, None, "the file is one indented JSON document, not one record a line"
                 return
             yield where, None, f"not JSON ({error.msg}){torn}"
 
 
-def _array_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str, Any, str | None]]:
+def _array_records(
+    path: Path, stream: io.BufferedReader, _: int
+) -> Iterator[tuple[str, Any, str | None]]:
     """Elements of a top-level array, built one by one from parse events.
 
     Building from events keeps memory to one record, and lets depth be bounded: deeply nested
@@ -219,7 +255,7 @@ def _array_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str,
                     continue
                 if depth > DEEPEST:
                     where = f"{path}, record {number + 1}"
-                    yield where, None, f"nested more than {DEEPEST} levels deep"
+                    yield where, None, TOO_DEEP
                     return
             elif event in ("end_map", "end_array"):
                 depth -= 1
@@ -231,8 +267,15 @@ def _array_records(path: Path, stream: io.BufferedReader) -> Iterator[tuple[str,
                 yield f"{path}, record {number}", builder.value, None
                 builder = ijson.ObjectBuilder()
     except ijson.JSONError as error:
-        said = " ".join(str(error).split())[:120]
+        said = _first_line(error)
         torn = ": the file ends in the middle of a record" if "ncomplete" in said else ""
         yield f"{path}, record {number + 1}", None, f"not JSON ({said}){torn}"
     except UnicodeDecodeError:
         yield f"{path}, record {number + 1}", None, "not UTF-8"
+
+
+def _first_line(error: Exception) -> str:
+    """What ijson says; its other lines show the text around, which may hold anything."""
+    said = error.args[0] if error.args else ""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    return printable(text.strip().partition("\n")[0], 80)

@@ -67,7 +67,8 @@ def attribute(finding: Finding) -> Attribution:
     odds += _weigh_models(finding, reasons)
     odds += _weigh_trials(finding, reasons)
     odds += _weigh_contrast(finding, reasons)
-    probability = 1 / (1 + math.exp(-odds))
+    # Rounded first: label and printed probability never contradict each other.
+    probability = round(1 / (1 + math.exp(-odds)), 3)
     one_model = finding.batch_models < 2 and finding.kind not in _CERTAIN_PLACES
     if one_model:
         probability = min(max(probability, MODEL_UP_TO + 0.05), HARNESS_FROM - 0.05)

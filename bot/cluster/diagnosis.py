@@ -29,10 +29,7 @@ def diagnose(
         if wanted is not None and episode.expected is None:
             episode = episode.model_copy(update={"expected": wanted})
         aggregate.add(episode, failure_events(episode))
-    tasks = len({task for tally in aggregate.tallies.values() for task in tally.with_symptom})
-    patterns = [
-        _pattern(key, tally, aggregate, max(tasks, 1)) for key, tally in aggregate.counting()
-    ]
+    patterns = [_pattern(key, tally, aggregate) for key, tally in aggregate.counting()]
     patterns.sort(key=_rank)
     return Diagnosis(
         episodes=aggregate.episodes,
@@ -45,7 +42,7 @@ def diagnose(
     )
 
 
-def _pattern(key: str, tally: Tally, aggregate: Aggregate, tasks: int) -> Pattern:
+def _pattern(key: str, tally: Tally, aggregate: Aggregate) -> Pattern:
     strata = aggregate.strata(tally)
     p_value = contrast_p_value(strata)
     repeated = [s for s in strata if s.failed_with and sum(s) > 1]
@@ -54,7 +51,7 @@ def _pattern(key: str, tally: Tally, aggregate: Aggregate, tasks: int) -> Patter
         Finding(
             kind=tally.event.kind,
             distinct_tasks=distinct,
-            all_tasks=tasks,
+            all_tasks=aggregate.tasks,
             pattern_models=len(tally.models),
             batch_models=len(aggregate.models),
             tasks_with_trials=len(repeated),

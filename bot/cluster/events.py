@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from bot.cluster.actions import compare_actions
 from bot.cluster.templates import make_template, slug
@@ -126,8 +126,7 @@ def _shape_of_reply(reply: str) -> str:
 
 
 def _replies(episode: Episode) -> Iterator[FailureEvent]:
-    following = [*episode.steps[1:], None]
-    for step, after in zip(episode.steps, following, strict=True):
+    for step, after in zip_longest(episode.steps, episode.steps[1:]):
         if not isinstance(step, ModelStep):
             continue
         if step.finish_reason == "length":

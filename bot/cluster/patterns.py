@@ -99,6 +99,11 @@ class Aggregate:
                 self._remember(tally, episode, event)
 
     @property
+    def tasks(self) -> int:
+        """Distinct tasks with an episode that is not invalid."""
+        return len(self._reaching[MODEL_TEXT])
+
+    @property
     def unexplained(self) -> int:
         """Failed episodes without any event that counts."""
         harmless = self.harmless_tools()

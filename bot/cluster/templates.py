@@ -33,8 +33,8 @@ def make_template(message: str, values: Iterable[str] = ()) -> str:
     `values` are known to be values (a call's arguments); they are masked wherever they stand
     as words.
     """
-    text = printable(message)[: LONGEST * 4]
-    for value in sorted({v for v in values if v}, key=len, reverse=True):
+    text = printable(message[: LONGEST * 8])[: LONGEST * 4]
+    for value in sorted({v for v in values if v and v in text}, key=len, reverse=True):
         text = re.sub(rf"(?<![\w<]){re.escape(value)}(?![\w>])", "<value>", text)
     text = _QUOTED.sub("<value>", text)
     for _ in range(4):

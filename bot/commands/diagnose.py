@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def command(
     if len(batch.bad) > 5:
         say(f"Left out: {len(batch.bad) - 5} more records")
     if as_json:
-        click.echo(diagnosis.model_dump_json())
+        click.echo(json.dumps(diagnosis.model_dump(mode="json")))
         return
     for name, what in batch.formats.items():
         say(f"{name}: {what}")

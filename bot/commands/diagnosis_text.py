@@ -48,9 +48,11 @@ def _row(rank: int, pattern: Pattern) -> str:
 
 def _details(rank: int, pattern: Pattern) -> list[str]:
     lines = [printable(f"{rank}. {pattern.key}", WIDTH)]
-    lines += [printable(f"   because {reason}", WIDTH) for reason in pattern.attribution.reasons]
+    lines += [
+        "   " + printable(f"because {reason}", WIDTH - 3) for reason in pattern.attribution.reasons
+    ]
     for evidence in pattern.evidence[:3]:
-        where = f"   task {evidence.task_id} trial {evidence.trial} step {evidence.step}: "
-        where = printable(where, 60) + " "
+        where = f"task {evidence.task_id} trial {evidence.trial} step {evidence.step}: "
+        where = f"   {printable(where, 57)} "
         lines.append(where + printable(evidence.quote or "(empty)", max(WIDTH - len(where), 24)))
     return lines

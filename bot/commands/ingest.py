@@ -59,14 +59,12 @@ def _destination(output: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    if output.exists() and not output.is_file():
+        raise InputError(f"{output} is no regular file.", "Leave -o out for standard output.")
+    temporary: Path | None = None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-    except OSError as error:
-        raise InputError(
-            f"Cannot write {output}: {error.strerror}.", "Choose another path."
-        ) from None
-    temporary = Path(name)
-    try:
+        temporary = Path(name)
         with os.fdopen(descriptor, "wb") as raw:
             if output.suffix == ".gz":
                 # No time stamp: the same episodes give the same bytes.
@@ -76,9 +74,13 @@ def _destination(output: Path | None) -> Iterator[IO[bytes]]:
                 yield raw
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(output)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        raise InputError(
+            f"Cannot write {output}: {error.strerror}.", "Choose another path."
+        ) from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:

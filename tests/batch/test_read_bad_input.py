@@ -31,7 +31,7 @@ def make(path: Path, content: bytes | str) -> Path:
         ("a.jsonl", b'{"task_id": "\xe9", "steps": []}\n', "line 1: not JSON"),
         ("a.jsonl", '{"task_id": "a", "steps": [' + "[" * 100_000, "line 1: not JSON"),
         ("a.jsonl", '{"hello": 1}\n', "an object with hello: no known trajectory format"),
-        ("a.jsonl", "3\n", "a int: no known trajectory format"),
+        ("a.jsonl", "3\n", "a number: no known trajectory format"),
         ("a.jsonl", json.dumps(native("t", score=None)) + "\n", "score is null"),
         ("a.jsonl", json.dumps(native("t", score="1.0x")) + "\n", "score: "),
         ("a.jsonl", json.dumps(native("t", outcome="maybe")) + "\n", "outcome: "),

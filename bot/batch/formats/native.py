@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from bot.records import Episode
 
 NAME = "native"
@@ -23,12 +21,7 @@ def read_record(record: dict[str, Any], file_name: str) -> Episode:
 
     A record that was never scored has no outcome and is no evidence: it is refused as well.
     """
-    try:
-        episode = Episode.model_validate(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the record"
-        raise ValueError(f"{key}: {first['msg']}") from None
+    episode = Episode.model_validate(record)
     if episode.outcome != "invalid" and episode.score is None and "score" in record:
         raise ValueError("score is null although the outcome is not invalid")
     for index, step in enumerate(episode.steps):

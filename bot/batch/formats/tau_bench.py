@@ -10,11 +10,14 @@ AgentRx's files carry `records` beside these; their `trial` is the row's number,
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any
 
+import orjson
+
+from bot.batch.nesting import DEEPEST, is_too_deep
+from bot.display import printable
 from bot.records import Action, Episode, Expected, ModelStep, Step, ToolStep, UserStep
 
 NAME = "tau-bench"
@@ -80,14 +83,22 @@ def _reward(reward: Any) -> float:
     """A finite number; a boolean, text, null or NaN is none."""
     is_number = isinstance(reward, int | float) and not isinstance(reward, bool)
     if not is_number or not math.isfinite(reward):
-        raise ValueError(f"reward is {json.dumps(reward, default=str)}, not a number")
+        raise ValueError(f"reward is {printable(orjson.dumps(reward).decode(), 40)}, not a number")
     return float(reward)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _named(actions: Any) -> list[dict[str, Any]]:
+    return [action for action in _list(actions) if isinstance(action, dict) and "name" in action]
 
 
 def domain_of(messages: list[Any], task: dict[str, Any]) -> str:
     """`airline` or `retail` by the tools that a record names, else `unknown`."""
     named = {call["function"]["name"] for m in messages for call in _calls(m)}
-    named |= {a["name"] for a in task.get("actions") or [] if isinstance(a, dict) and "name" in a}
+    named |= {str(action["name"]) for action in _named(task.get("actions"))}
     fits = {domain: len(named & tools) for domain, tools in _DOMAIN_TOOLS.items()}
     best = max(fits, key=lambda domain: fits[domain])
     if fits[best]:
@@ -145,10 +156,9 @@ def _text(content: Any) -> str | None:
 
 
 def _calls(message: Any) -> list[dict[str, Any]]:
-    calls = message.get("tool_calls") if isinstance(message, dict) else None
     return [
         call
-        for call in calls or []
+        for call in _list(message.get("tool_calls") if isinstance(message, dict) else None)
         if isinstance(call, dict)
         and isinstance(call.get("function"), dict)
         and isinstance(call["function"].get("name"), str)
@@ -156,23 +166,25 @@ def _calls(message: Any) -> list[dict[str, Any]]:
 
 
 def _arguments(value: Any) -> dict[str, Any]:
+    """The arguments; text that is no JSON, or nests too deep to be passed on, is `unparsed`."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            parsed = orjson.loads(value)
+        except ValueError:
             return {"unparsed": value}
+        if is_too_deep(parsed, DEEPEST - 10):  # they stand some levels deep in a native record
+            return {"unparsed": value}
+        value = parsed
     return value if isinstance(value, dict) else {}
 
 
 def _expected(task: dict[str, Any]) -> Expected | None:
-    actions = task.get("actions")
-    if not isinstance(actions, list):
+    if not isinstance(task.get("actions"), list):
         return None
     return Expected(
         actions=[
             Action(name=str(a["name"]), arguments=a.get("kwargs") or a.get("arguments") or {})
-            for a in actions
-            if isinstance(a, dict) and "name" in a
+            for a in _named(task["actions"])
         ],
-        outputs=[str(output) for output in task.get("outputs") or []],
+        outputs=[str(output) for output in _list(task.get("outputs"))],
     )
