@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,9 +70,11 @@ def command(
         else (lambda path: read_inside(repository.root, path)),
         editable=table.editable,
         protected=[*table.protected, *table.splits.paths().values()],
-        python=sys.executable,
+        python=table.python or sys.executable,
     )
     if isinstance(result, Refusal):
+        if as_json:
+            click.echo(json.dumps({"files": [], "changed": [], "refusal": asdict(result)}))
         where = f"edit {result.edit + 1}: " if result.edit >= 0 else ""
         raise InputError(
             f"Refused ({result.kind}), {where}{result.message}", "Nothing was changed."

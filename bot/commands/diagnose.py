@@ -64,7 +64,7 @@ def command(
     from bot.batch.read import read_batch
     from bot.cluster.diagnosis import diagnose
     from bot.commands.diagnosis_text import write_diagnosis
-    from bot.display import Progress, count, say
+    from bot.display import Progress, count, say, scrub
 
     batch = read_batch(files, cap=max_bytes, skip_bad=skip_bad)
     with Progress("episodes read") as progress:
@@ -81,7 +81,7 @@ def command(
         say(f"{name}: {what}")
     if batch.duplicates:
         say(f"{count(batch.duplicates, 'episode')} stood in two files and counted once")
-    click.echo(write_diagnosis(diagnosis, top))
+    click.echo(scrub(write_diagnosis(diagnosis, top)))
     click.echo("")
     click.echo("Next: `ecdysis diagnose --json FILE...` for scripts; `ecdysis evolve` repairs what")
     click.echo("recurs, in a repository whose harness can be run (`ecdysis doctor`).")

@@ -1,4 +1,8 @@
-"""Apply a spec: all of its edits or none, without touching any file."""
+"""Apply a spec: all of its edits or none, without touching any file.
+
+The harness's interpreter judges the files before and after; a child process makes the edits.
+Either may die of what it is given without taking the bot along.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,23 @@ import base64
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from bot.config import PathGlobs
-from bot.edit.dangerous import new_dangers
-from bot.edit.refusal import Refusal, RefusalKind
-from bot.records import Edit, ModificationSpec
+from bot.edit.interpreter import HarnessInterpreter, Judgement, Source
+from bot.edit.paths import EditablePaths
+from bot.edit.refusal import Refusal, RefusalKind, Refused
+from bot.edit.schema import Fields, read_fields
+from bot.records import ModificationSpec
 from bot.sandbox import ProcessLimits, choose_sandbox
 
 LARGEST_FILE = 1 << 20
 MOST_EDITS = 200
-# What each operation needs beside op and file. The operations themselves live in `operations/`,
-# which only the child process imports.
-NEEDS: dict[str, tuple[str, ...]] = {
-    "add_function": ("code",),
-    "add_import": ("code",),
-    "insert_statements": ("code",),
-    "replace_expression": ("anchor", "code"),
-    "replace_function_body": ("target", "code"),
-    "set_constant": ("target", "code"),
-}
-_CHECK = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-source = sys.stdin.buffer.read()
-try:
-    compile(source, "harness", "exec", dont_inherit=True)
-    print("{}")
-except SyntaxError as error:
-    print(json.dumps({"line": error.lineno, "message": error.msg}))
-except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-    print(json.dumps({"line": None, "message": str(error) or type(error).__name__}))
-"""
+WORKER_LIMITS = ProcessLimits(wall_s=10, memory_mb=2048, output_mb=64)
+# Operations whose code is an expression; the others bring statements.
+EXPRESSIONS = ("replace_expression", "set_constant")
 
 
 @dataclass(frozen=True)
@@ -62,131 +47,166 @@ def apply_spec(
 ) -> Applied | Refusal:
     """The files that the spec's edits give, in their order, or why they cannot be made.
 
-    `read` gives a file's bytes; `python` is the harness's interpreter, which judges the syntax
-    before and after. A second application is a no-op or a refusal.
+    `read` gives a file's bytes, None where there is no regular file; `python` is the harness's
+    interpreter. Applied to its own result, a spec changes nothing, or is refused.
     """
+    interpreter = HarnessInterpreter(python)
+    try:
+        fields = _read_edits(spec, EditablePaths(editable, protected))
+        files = _read_files(fields, read)
+        before = _judge_before(interpreter, spec, fields, files)
+        answer = _run_worker(spec, fields, files)
+        changed = {path: base64.b64decode(text) for path, text in answer["files"].items()}
+        _judge_after(interpreter, fields, changed, before)
+        if answer["unread"]:
+            raise Refused("would_not_compile", f"{answer['unread']} cannot be read back.")
+    except Refused as refused:
+        return Refusal(refused.kind, refused.message, refused.edit)
+    return Applied(changed, list(answer["changed"]))
+
+
+def is_python(path: str) -> bool:
+    """Whether a file is edited as a syntax tree rather than as text."""
+    return path.lower().endswith((".py", ".pyi", ".pyw"))
+
+
+def _read_edits(spec: ModificationSpec, paths: EditablePaths) -> list[Fields]:
     if len(spec.edits) > MOST_EDITS:
-        return Refusal("too_large", f"The spec holds {len(spec.edits)} edits, over {MOST_EDITS}.")
-    files: dict[str, bytes] = {}
+        raise Refused("too_large", f"The spec holds {len(spec.edits)} edits, over {MOST_EDITS}.")
+    fields = []
     for position, edit in enumerate(spec.edits):
-        refusal = _check_edit(edit, position, PathGlobs(editable), PathGlobs(protected))
-        if refusal is not None:
-            return refusal
+        try:
+            paths.check(edit.file)
+            fields.append(read_fields(edit.op, edit))
+            if sum(map(len, (edit.code, edit.anchor, edit.target))) > LARGEST_FILE:
+                raise Refused("too_large", f"The edit holds over {LARGEST_FILE >> 20} MB.")
+            if is_python(edit.file) == (edit.op == "edit_text"):
+                raise Refused("unsupported", _wrong_kind(edit.op, edit.file))
+        except Refused as refused:
+            raise refused.at(position) from None
+    return fields
+
+
+def _wrong_kind(op: str, path: str) -> str:
+    if op == "edit_text":
+        return f"{path} is Python: use an operation on its syntax tree, not edit_text."
+    return f"{path} is no Python file: {op} needs one; edit_text is for others."
+
+
+def _read_files(edits: Sequence[Fields], read: Callable[[str], bytes | None]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for position, edit in enumerate(edits):
         if edit.file in files:
             continue
         content = read(edit.file)
         if content is None:
-            return Refusal("not_found", f"There is no file {edit.file}.", position)
+            raise Refused("not_found", f"There is no file {edit.file}.", position)
         if len(content) > LARGEST_FILE:
-            return Refusal("too_large", f"{edit.file} is over {LARGEST_FILE >> 20} MB.", position)
-        broken = _syntax_error(python, content)
-        if broken is not None:
-            where = f"line {broken['line']}: " if broken["line"] else ""
-            return Refusal(
-                "unparseable", f"{edit.file} does not parse: {where}{broken['message']}.", position
+            size = f"{len(content) / 1e6:.1f} MB"
+            raise Refused(
+                "too_large",
+                f"{edit.file} has {size}; files over {LARGEST_FILE >> 20} MiB are not edited.",
+                position,
             )
         files[edit.file] = content
-    answer = _run_worker(files, spec.edits)
-    if isinstance(answer, Refusal):
-        return answer
-    changed = {path: base64.b64decode(text) for path, text in answer["files"].items()}
+    return files
+
+
+def _judge_before(
+    interpreter: HarnessInterpreter,
+    spec: ModificationSpec,
+    edits: Sequence[Fields],
+    files: dict[str, bytes],
+) -> dict[str, Judgement]:
+    """Judgements of the Python files. Refused where one, or the code of an edit, does not parse."""
+    paths = [path for path in files if is_python(path)]
+    codes = [i for i, edit in enumerate(edits) if is_python(edit.file)]
+    judgements = interpreter.judge(
+        [Source(files[path]) for path in paths]
+        + [Source(_as_source(spec.edits[i].op, edits[i].code), whole=False) for i in codes]
+    )
+    for path, judgement in zip(paths, judgements, strict=False):
+        if not judgement.parses:
+            first = next(i for i, edit in enumerate(edits) if edit.file == path)
+            raise Refused("unparseable", f"{path} does not parse: {judgement.reason}.", first)
+    for position, judgement in zip(codes, judgements[len(paths) :], strict=True):
+        if not judgement.parses:
+            kind = "expression" if spec.edits[position].op in EXPRESSIONS else "code"
+            raise Refused(
+                "would_not_compile",
+                f"The edit's {kind} does not parse: {judgement.reason}.",
+                position,
+            )
+    return dict(zip(paths, judgements, strict=False))
+
+
+def _as_source(op: str, code: str) -> bytes:
+    from bot.edit.dedent import dedent_code
+
+    code = dedent_code(code)
+    if op in EXPRESSIONS:
+        # A comment at its end must not swallow the bracket.
+        code = f"({code.strip()}\n)" if "#" in code else f"({code.strip()})"
+    return code.encode("utf-8", "surrogatepass")
+
+
+def _judge_after(
+    interpreter: HarnessInterpreter,
+    edits: Sequence[Fields],
+    changed: dict[str, bytes],
+    before: dict[str, Judgement],
+) -> None:
     for path, content in changed.items():
-        refusal = _check_result(path, files[path], content, python)
-        if refusal is not None:
-            return refusal
-    return Applied(changed, list(answer["changed"]))
+        if len(content) > LARGEST_FILE:
+            raise Refused("too_large", f"The edits make {path} larger than 1 MiB.")
+    paths = [path for path in changed if path in before]
+    judgements = interpreter.judge([Source(changed[path]) for path in paths])
+    for path, after in zip(paths, judgements, strict=True):
+        old = before[path]
+        # Of several edits of a file, it is not known which one is at fault.
+        mine = [i for i, edit in enumerate(edits) if edit.file == path]
+        culprit = mine[0] if len(mine) == 1 else -1
+        if not after.parses or (old.compiles and not after.compiles):
+            message = f"{path} would not compile: {after.reason}."
+            raise Refused("would_not_compile", message, culprit)
+        new = [what for what, times in after.dangers.items() if times > old.dangers.get(what, 0)]
+        if new:
+            raise Refused(
+                "dangerous",
+                f"The edits add to {path}: {', '.join(sorted(new))}. Repairs may not bring new "
+                "ways to run code, reach the network or read secrets.",
+                culprit,
+            )
 
 
-def _check_edit(
-    edit: Edit, position: int, editable: PathGlobs, protected: PathGlobs
-) -> Refusal | None:
-    if edit.op not in NEEDS:
-        known = ", ".join(NEEDS)
-        return Refusal(
-            "unsupported", f"There is no operation {edit.op!r}; there are {known}.", position
-        )
-    missing = [name for name in NEEDS[edit.op] if not getattr(edit, name).strip()]
-    if missing:
-        return Refusal("unsupported", f"{edit.op} needs {', '.join(missing)}.", position)
-    if not is_plain_path(edit.file):
-        return Refusal("not_editable", f"{edit.file!r} is not a plain path.", position)
-    lowered = edit.file.lower()
-    if lowered.startswith((".github/", ".git/")) or lowered == ".git":
-        return Refusal("not_editable", f"{edit.file} may never be edited.", position)
-    if protected.match(edit.file):
-        return Refusal("protected", f"{edit.file} is protected in the table.", position)
-    if not editable.match(edit.file):
-        return Refusal("not_editable", f"{edit.file} is not editable in the table.", position)
-    if not edit.file.endswith(".py"):
-        return Refusal("unsupported", f"{edit.file} is no Python file.", position)
-    return None
-
-
-def is_plain_path(path: str) -> bool:
-    """A relative path of ordinary parts: nothing that could lead out or means another file."""
-    parts = path.split("/")
-    return (
-        bool(path)
-        and "\\" not in path
-        and all(part not in ("", ".", "..") and part == part.strip() for part in parts)
-        and all(ord(char) >= 32 for char in path)
-    )
-
-
-def _check_result(path: str, before: bytes, after: bytes, python: str) -> Refusal | None:
-    broken = _syntax_error(python, after)
-    if broken is not None:
-        where = f"line {broken['line']}: " if broken["line"] else ""
-        message = f"{path} would not compile: {where}{broken['message']}."
-        return Refusal("would_not_compile", message)
-    try:
-        dangers = new_dangers(before, after)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Refusal("dangerous", f"{path} cannot be checked for dangerous calls.")
-    if dangers:
-        return Refusal("dangerous", f"The edit of {path} adds {', '.join(dangers)}.")
-    return None
-
-
-def _syntax_error(python: str, content: bytes) -> dict[str, Any] | None:
-    """Line and message where the harness's interpreter does not compile `content`."""
-    done = choose_sandbox().run(
-        [python, "-I", "-S", "-c", _CHECK],
-        cwd=Path(tempfile.gettempdir()),
-        env={"PATH": os.environ.get("PATH", os.defpath)},
-        limits=ProcessLimits(wall_s=20, memory_mb=2048),
-        stdin=content,
-    )
-    try:
-        answer = json.loads(done.stdout)
-    except ValueError:
-        # The interpreter itself died of it: deeply nested code does that.
-        return {"line": None, "message": "the interpreter does not survive reading it"}
-    return answer or None
-
-
-def _run_worker(files: dict[str, bytes], edits: Sequence[Edit]) -> dict[str, Any] | Refusal:
+def _run_worker(
+    spec: ModificationSpec, edits: Sequence[Fields], files: dict[str, bytes]
+) -> dict[str, Any]:
     request = {
         "files": {path: base64.b64encode(content).decode() for path, content in files.items()},
-        "edits": [edit.model_dump() for edit in edits],
+        "edits": [
+            {"op": edit.op} | fields.model_dump()
+            for edit, fields in zip(spec.edits, edits, strict=True)
+        ],
     }
     done = choose_sandbox().run(
         [sys.executable, "-m", "bot.edit.worker"],
         cwd=Path(__file__).resolve().parents[2],
         env={"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": os.pathsep.join(sys.path)},
-        limits=ProcessLimits(wall_s=20, memory_mb=4096, output_mb=64),
+        limits=WORKER_LIMITS,
         stdin=json.dumps(request).encode(),
     )
     if done.timed_out:
-        return Refusal("too_large", "The edit takes over 20 s.")
+        raise Refused("too_large", f"Editing takes over {WORKER_LIMITS.wall_s:.0f} s.")
     try:
         answer = json.loads(done.stdout)
     except ValueError:
-        return Refusal("too_large", "The syntax tree is too deep or too large to be edited.")
-    if "files" in answer:
-        assert isinstance(answer, dict)
+        raise Refused(
+            "too_large", "The code is nested too deep, or is too large, to be edited."
+        ) from None
+    assert isinstance(answer, dict)
+    if "kind" not in answer:
         return answer
-    kind: RefusalKind = (
-        answer["kind"] if answer.get("kind") in get_args(RefusalKind) else "unsupported"
-    )
-    return Refusal(kind, str(answer.get("message", "no reason")), int(answer.get("edit", -1)))
+    known: tuple[RefusalKind, ...] = get_args(RefusalKind)
+    kind: RefusalKind = next((kind for kind in known if kind == answer["kind"]), "unsupported")
+    raise Refused(kind, str(answer["message"]), int(answer["edit"]))

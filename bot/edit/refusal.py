@@ -31,6 +31,10 @@ class Refusal:
 class Refused(Exception):
     """Raised inside this room where an edit cannot be made; `apply_spec` turns it into a value."""
 
-    def __init__(self, kind: RefusalKind, message: str) -> None:
+    def __init__(self, kind: RefusalKind, message: str, edit: int = -1) -> None:
         super().__init__(message)
-        self.kind, self.message = kind, message
+        self.kind, self.message, self.edit = kind, message, edit
+
+    def at(self, edit: int) -> Refused:
+        """The same, of a certain edit."""
+        return Refused(self.kind, self.message, edit)

@@ -1,168 +1,136 @@
-"""Finding things in a syntax tree by structure: white space, quotes and comments do not matter."""
+"""Whether two pieces of code have the same structure: layout, quotes and comments do not matter."""
 
 from __future__ import annotations
 
 import ast
-import difflib
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeGuard
 
 import libcst as cst
 
-from bot.edit.refusal import Refused
+from bot.edit.tree import field_names
 
-Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
-BLOCKS = (
-    cst.BaseCompoundStatement,
-    cst.BaseSuite,
-    cst.Else,
-    cst.Finally,
-    cst.ExceptHandler,
-    cst.ExceptStarHandler,
-    cst.MatchCase,
-)
-Scope = cst.Module | cst.FunctionDef | cst.ClassDef
+Small = cst.BaseSmallStatement | cst.BaseCompoundStatement
+_STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
+_NUMBERS = (cst.Integer, cst.Float, cst.Imaginary)
 
 
-def parse_code(code: str, module: cst.Module) -> list[Statement]:
-    """Statements of inserted code, in the file's own line ends and indentation."""
-    text = "\n".join(code.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n"))
-    text = text.replace("\n", module.default_newline) + module.default_newline
-    try:
-        parsed = cst.parse_module(text, config=module.config_for_parsing)
-    except cst.ParserSyntaxError:
-        raise Refused(
-            "would_not_compile", f"The code does not parse: {_first_error(code)}."
-        ) from None
-    tidy = parsed.visit(_FileIndentation())
-    assert isinstance(tidy, cst.Module)
-    if not tidy.body:
-        raise Refused("unsupported", "The edit holds no code.")
-    first = tidy.body[0]
-    # Comments before the first statement stand in the module's header.
-    lines = [line for line in tidy.header if line.comment is not None]
-    if lines:
-        first = first.with_changes(leading_lines=[*lines, *first.leading_lines])
-    return [first, *tidy.body[1:]]
+def same(one: object, other: object) -> bool:
+    """Whether two nodes, or sequences of nodes, mean the same to the parser."""
+    pairs = [(one, other)]
+    while pairs:
+        left, right = map(_plain, pairs.pop())
+        if isinstance(left, list) and isinstance(right, list):
+            if len(left) != len(right):
+                return False
+            pairs += zip(left, right, strict=True)
+        elif isinstance(left, cst.CSTNode) and isinstance(right, cst.CSTNode):
+            if type(left) is not type(right):
+                return False
+            pairs += [(getattr(left, name), getattr(right, name)) for name in _fields(left)]
+        elif type(left) is not type(right) or left != right:
+            return False
+    return True
 
 
-def parse_expression(code: str, module: cst.Module) -> cst.BaseExpression:
-    """An expression given as code."""
-    try:
-        expression = cst.parse_expression(code.strip(), config=module.config_for_parsing)
-    except cst.ParserSyntaxError:
-        raise Refused("would_not_compile", f"{code!r} is no expression.") from None
-    tidy = expression.visit(_FileIndentation())
-    assert isinstance(tidy, cst.BaseExpression)
-    return tidy
+def same_statements(one: Sequence[cst.CSTNode], other: Sequence[cst.CSTNode]) -> bool:
+    """`same` for statements, however they are spread over lines."""
+    return same(flatten(one), flatten(other))
 
 
-class _FileIndentation(cst.CSTTransformer):
-    def leave_IndentedBlock(  # noqa: N802 - libcst's naming
-        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
-    ) -> cst.IndentedBlock:
-        return updated_node.with_changes(indent=None)
+def flatten(statements: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    """Statements one by one: `a; b` is two."""
+    return [
+        small
+        for statement in statements
+        for small in (
+            statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+        )
+    ]
 
 
-def _first_error(code: str) -> str:
-    try:
-        ast.parse(code)
-    except SyntaxError as error:
-        return f"{error.msg} (line {error.lineno} of the code)"
-    return "it is no valid Python"
+def _fields(node: cst.CSTNode) -> tuple[str, ...]:
+    return field_names(type(node))
 
 
-def find_scope(module: cst.Module, target: str) -> Scope:
-    """The one module (""), class or function of that dotted name. Raises Refused."""
-    scope: Scope = module
-    path = ""
-    for part in target.split(".") if target else ():
-        named = [node for node in _definitions(scope) if node.name.value == part]
-        path = f"{path}.{part}".strip(".")
-        if not named:
-            raise Refused("not_found", _not_found(path, scope, target))
-        if len(named) > 1:
-            raise Refused(
-                "ambiguous",
-                f"{path} is defined {len(named)} times in this file; name one that is not.",
-            )
-        scope = named[0]
-    return scope
-
-
-def _not_found(path: str, scope: Scope, target: str) -> str:
-    names = [node.name.value for node in _definitions(scope)]
-    near = difflib.get_close_matches(target.split(".")[-1], names, n=3)
-    hint = f" The nearest names are {', '.join(near)}." if near else ""
-    return f"There is no {path} in this file.{hint}"
-
-
-def _definitions(scope: Scope) -> Iterator[cst.FunctionDef | cst.ClassDef]:
-    """Functions and classes of a scope, also those inside its `if`, `try` and `with` blocks."""
-    stack: list[cst.CSTNode] = list(block_statements(scope))
-    while stack:
-        node = stack.pop(0)
-        if isinstance(node, cst.FunctionDef | cst.ClassDef):
-            yield node
-        elif isinstance(node, BLOCKS):
-            stack = [*node.children, *stack]
-
-
-def block_statements(scope: Scope) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
-    return scope.body if isinstance(scope, cst.Module) else scope.body.body
-
-
-def is_docstring(node: cst.CSTNode) -> TypeGuard[cst.SimpleStatementLine]:
-    """Whether a statement line begins with a bare string."""
-    return (
-        isinstance(node, cst.SimpleStatementLine)
-        and isinstance(node.body[0], cst.Expr)
-        and isinstance(node.body[0].value, cst.SimpleString | cst.ConcatenatedString)
-    )
-
-
-def statement_shape(module: cst.Module, node: cst.CSTNode) -> str:
-    """Statements with one shape do the same."""
-    return code_shape(module.code_for_node(node))
-
-
-def code_shape(code: str) -> str:
-    """The structure of statements, as text."""
-    lines = code.strip("\r\n")
-    return ast.dump(ast.parse(textwrap.dedent(lines)))
-
-
-def expression_shape(code: str) -> str | None:
-    """The structure of an expression; None where the code is none on its own."""
-    try:
-        return ast.dump(ast.parse(f"({code}\n)", mode="eval"))
-    except SyntaxError:
+def _plain(value: object) -> object:
+    """A value without what does not matter: text by its value, blocks as lists of statements."""
+    if isinstance(value, cst.MaybeSentinel):
         return None
+    if isinstance(value, list | tuple):
+        return list(value)
+    if isinstance(value, _STRINGS):
+        return ["text", *_text_parts(value)]
+    if isinstance(value, _NUMBERS):
+        return ["number", _number(value.value)]
+    if isinstance(value, cst.BaseSuite | cst.Module | cst.SimpleStatementLine):
+        return flatten(value.body) if isinstance(value.body, list | tuple) else value
+    if isinstance(value, cst.Else):
+        statements = flatten(value.body.body)
+        # `else: if …` is what `elif` means.
+        only = statements[0] if len(statements) == 1 else None
+        return only if isinstance(only, cst.If) else ["else", statements]
+    if isinstance(value, cst.Subscript):
+        several = len(value.slice) > 1 or isinstance(value.slice[0].comma, cst.Comma)
+        return ["subscript", value.value, several, list(value.slice)]
+    return value
 
 
-def find_expressions(
-    module: cst.Module, scope: Scope, anchor: cst.BaseExpression
-) -> list[cst.CSTNode]:
-    """Every expression inside `scope` with the structure of `anchor`, in order of the code."""
-    wanted = expression_shape(module.code_for_node(anchor))
-    found: list[cst.CSTNode] = []
-
-    class Finder(cst.CSTVisitor):
-        def on_visit(self, node: cst.CSTNode) -> bool:
-            if (
-                type(node) is type(anchor)
-                and expression_shape(module.code_for_node(node)) == wanted
-            ):
-                found.append(node)
-            return True
-
-    scope.visit(Finder())
-    return found
+def _text_parts(node: cst.CSTNode) -> list[object]:
+    """The pieces of a string: its value as one text, and the expressions inside an f-string."""
+    strings = string_pieces(node)
+    merged: list[object] = [any(isinstance(piece, cst.FormattedString) for piece in strings)]
+    for piece in (part for string in strings for part in _parts(string)):
+        last = merged[-1]
+        if isinstance(piece, str | bytes) and type(piece) is type(last):
+            merged[-1] = last + piece  # type: ignore[operator]
+        elif piece != "" or len(strings) == 1:
+            merged.append(piece)
+    return merged
 
 
-def replace_node(module: cst.Module, old: cst.CSTNode, new: cst.CSTNode) -> cst.Module:
-    """`module` with one node, told by identity, replaced."""
-    result = module.deep_replace(old, new)
-    assert isinstance(result, cst.Module)
-    return result
+def string_pieces(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The strings that stand one behind the other in a string."""
+    if isinstance(node, cst.ConcatenatedString):
+        return [*string_pieces(node.left), *string_pieces(node.right)]
+    return [node]
+
+
+def _parts(node: cst.CSTNode) -> list[object]:
+    if isinstance(node, cst.SimpleString):
+        try:
+            value = node.evaluated_value
+        except (ValueError, SyntaxError):
+            return [node.value]
+        return [value if isinstance(value, bytes) else value.replace("\r\n", "\n")]
+    assert isinstance(node, cst.FormattedString)
+    return [_formatted(part, "r" in node.prefix) for part in node.parts]
+
+
+def _formatted(part: cst.BaseFormattedStringContent, raw: bool) -> object:
+    if not isinstance(part, cst.FormattedStringText):
+        return part
+    text = part.value.replace("\r\n", "\n").replace("{{", "{").replace("}}", "}")
+    if raw or "\\" not in text:
+        return text
+    try:
+        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return text
+
+
+def _number(text: str) -> str:
+    try:
+        return repr(ast.literal_eval(text))
+    except (ValueError, SyntaxError):  # thousands of digits
+        return text
+
+
+def is_docstring(node: cst.CSTNode) -> TypeGuard[cst.Expr]:
+    """Whether a statement, the first of its block, would be a docstring."""
+    if not isinstance(node, cst.Expr):
+        return False
+    return all(
+        isinstance(piece, cst.SimpleString) and "b" not in piece.prefix.lower()
+        for piece in string_pieces(node.value)
+    )

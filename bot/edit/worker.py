@@ -1,8 +1,8 @@
-"""The child process that runs libcst: deep or huge code may kill it, and not the bot.
+"""The child process that makes the edits: deep or huge code may kill it, and not the bot.
 
-Reads one JSON request on standard input, `{"files": {path: base64}, "edits": [...]}`, and writes
-one JSON answer: `{"files": {path: base64}, "changed": [bool]}`, or `{"kind", "message", "edit"}`
-for a refusal.
+Reads one JSON request on standard input, `{"files": {path: base64}, "edits": [fields with op]}`,
+and writes one JSON answer: `{"files": {path: base64}, "changed": [bool], "unread": path or ""}`,
+or `{"kind", "message", "edit"}` for a refusal.
 """
 
 from __future__ import annotations
@@ -12,69 +12,116 @@ import gc
 import json
 import sys
 import threading
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bot.edit.documents import Document
 
 STACK = 512 << 20
 RECURSION = 200_000
 
 
-def apply_edits(request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a request."""
-    import libcst as cst
+def apply_edits(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The answer to a request; files that change, in base64.
+
+    The edits are made twice: on the files, and on what came out, which must change nothing more
+    or be refused. So a spec can be applied again without harm.
+    """
+    from bot.edit.refusal import Refused
+
+    changed: list[bool] = []
+    try:
+        results = _edit(files, edits, changed)
+    except Refused as refused:
+        return {"kind": refused.kind, "message": refused.message, "edit": refused.edit}
+    answer = {
+        "files": {
+            path: base64.b64encode(content).decode()
+            for path, content in results.items()
+            if content != files[path]
+        },
+        "changed": changed,
+        "unread": "",
+    }
+    repeated: list[bool] = []
+    try:
+        again = _edit(results, edits, repeated, written_here=True)
+    except Refused as refused:
+        if refused.kind == "unparseable":
+            answer["unread"] = edits[refused.edit]["file"]
+        return answer
+    if again != results:
+        return {
+            "kind": "conflict",
+            "message": "Applied a second time, this edit would change the file again; give it an "
+            "anchor that its own code does not make.",
+            "edit": repeated.index(True),
+        }
+    return answer
+
+
+def _edit(
+    files: dict[str, bytes],
+    edits: Sequence[dict[str, Any]],
+    changed: list[bool],
+    *,
+    written_here: bool = False,
+) -> dict[str, bytes]:
+    from libcst import CSTValidationError
 
     from bot.edit.operations import OPERATIONS
     from bot.edit.refusal import Refused
-    from bot.records import Edit
+    from bot.edit.schema import SCHEMAS
 
-    files = {path: base64.b64decode(text) for path, text in request["files"].items()}
-    modules: dict[str, cst.Module] = {}
-    changed: list[bool] = []
-    for position, raw in enumerate(request["edits"]):
-        edit = Edit.model_validate(raw)
+    opened: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
+    for position, raw in enumerate(edits):
+        path = raw["file"]
         try:
-            module = modules.get(edit.file)
-            if module is None:
-                module = _parse(files[edit.file], edit.file)
-            result = OPERATIONS[edit.op](module, edit)
-            changed.append(result is not module)
-            # Parse again: positions and parents of the next edit are those of real code.
-            modules[edit.file] = _parse(result.bytes, edit.file) if changed[-1] else module
+            if path not in documents:
+                documents[path] = _open(path, files[path], raw["op"], written_here)
+                opened[path] = documents[path]
+            document = documents[path]
+            edit = SCHEMAS[raw["op"]].model_validate(raw)
+            tree = OPERATIONS[raw["op"]](document.tree, edit)
         except Refused as refused:
-            return {"kind": refused.kind, "message": refused.message, "edit": position}
-        except RecursionError:
-            message = f"{edit.file} is nested too deep to be edited."
-            return {"kind": "too_large", "message": message, "edit": position}
-    encoded = {
-        path: base64.b64encode(module.bytes).decode()
-        for path, module in modules.items()
-        if module.bytes != files[path]
-    }
-    return {"files": encoded, "changed": changed}
+            raise refused.at(position) from None
+        except CSTValidationError as error:
+            message = f"The edit does not fit into the code: {error}"
+            raise Refused("would_not_compile", message, position) from None
+        except (RecursionError, MemoryError):
+            raise Refused("too_large", f"{path} is nested too deep.", position) from None
+        changed.append(tree is not document.tree and tree != document.tree)
+        if changed[-1]:
+            documents[path] = document.with_tree(tree)
+    results: dict[str, bytes] = {}
+    for path, document in documents.items():
+        try:
+            results[path] = files[path] if document is opened[path] else document.content
+        except Refused as refused:
+            mine = [i for i, raw in enumerate(edits) if raw["file"] == path and changed[i]]
+            raise refused.at(mine[0] if len(mine) == 1 else -1) from None
+    return results
 
 
-def _parse(content: bytes, path: str) -> Any:
-    import libcst as cst
+def _open(path: str, content: bytes, op: str, written_here: bool) -> Document:
+    from bot.edit.documents import open_python, open_text
 
-    from bot.edit.refusal import Refused
-
-    try:
-        module = cst.parse_module(content)
-    except cst.ParserSyntaxError as error:
-        raise Refused("unparseable", f"{path} does not parse: {error.message}.") from None
-    except (UnicodeDecodeError, LookupError):
-        raise Refused("unparseable", f"{path} is not in the encoding that it declares.") from None
-    if module.bytes != content:
-        raise Refused("unsupported", f"{path} cannot be written back byte for byte.")
-    return module
+    if op == "edit_text":
+        return open_text(path, content)
+    return open_python(path, content, written_here=written_here)
 
 
 def main() -> None:
     request = json.load(sys.stdin)
+    files = {path: base64.b64decode(text) for path, text in request["files"].items()}
     answer: dict[str, Any] = {}
+    # A tree holds millions of objects and no cycles.
     gc.disable()
 
     def work() -> None:
-        answer.update(apply_edits(request))
+        answer.update(apply_edits(files, request["edits"]))
 
     sys.setrecursionlimit(RECURSION)
     threading.stack_size(STACK)

@@ -97,7 +97,7 @@ def test_slugs(template: str, key: str) -> None:
 
 
 def test_huge_messages_and_arguments_take_no_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     hostile = [
         "word " * 10**6,
         "'" * 10**6,
@@ -109,4 +109,4 @@ def test_huge_messages_and_arguments_take_no_time() -> None:
     for message in hostile:
         assert len(make_template(message, [message, "x" * 10**6])) <= 160
     make_template("no such file", [f"argument {n}" for n in range(20_000)])
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.edit.apply import Applied, apply_spec, is_plain_path
+from bot.edit.apply import Applied, apply_spec
+from bot.edit.paths import is_plain_path
 from bot.edit.refusal import Refusal
 from tests.edit.test_edits import after, apply, refusal, spec
 

@@ -1,30 +1,32 @@
-"""The edit operations, one a module. Each takes a module and gives the changed one.
+"""The edit operations, one a module. Each takes a module (or text) and gives the changed one.
 
 An operation that finds its postcondition fulfilled gives the very module that it was given; one
-that cannot be made raises `Refused`.
+that cannot be made raises `Refused`. What each needs stands in `bot.edit.schema`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import libcst as cst
+from typing import Any
 
 from bot.edit.operations.add_function import add_function
 from bot.edit.operations.add_import import add_import
+from bot.edit.operations.edit_text import edit_text
 from bot.edit.operations.insert_statements import insert_statements
 from bot.edit.operations.replace_expression import replace_expression
+from bot.edit.operations.replace_function import replace_function
 from bot.edit.operations.replace_function_body import replace_function_body
+from bot.edit.operations.replace_statements import replace_statements
 from bot.edit.operations.set_constant import set_constant
-from bot.records import Edit
 
-Operation = Callable[[cst.Module, Edit], cst.Module]
-
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_function": add_function,
     "add_import": add_import,
+    "edit_text": edit_text,
     "insert_statements": insert_statements,
     "replace_expression": replace_expression,
+    "replace_function": replace_function,
     "replace_function_body": replace_function_body,
+    "replace_statements": replace_statements,
     "set_constant": set_constant,
 }

@@ -1,7 +1,8 @@
 """Add functions, and constants that they use, to a module.
 
-`code` holds them; with `target`, they stand before that top-level function or class, else at the
-end of the module but before an `if __name__ == …` block.
+`code` holds them; with `target`, they stand before (or, with `place`, after) the top-level
+function or class that it names or lies in; else at the end of the module, but before an
+`if __name__ == …` block.
 Postcondition: every name that `code` defines is defined at the top level, with this code.
 """
 
@@ -9,56 +10,71 @@ from __future__ import annotations
 
 import libcst as cst
 
+from bot.edit.blocks import insert_in, lines_of
+from bot.edit.code import parse_statements
+from bot.edit.header import free_first_comments
+from bot.edit.names import bindings, bound_names
 from bot.edit.refusal import Refused
-from bot.edit.structure import Statement, find_scope, parse_code, statement_shape
-from bot.records import Edit
+from bot.edit.schema import AddFunction
+from bot.edit.structure import flatten, same_statements
+from bot.edit.targets import find_target
+from bot.edit.tree import Spot, Statement, at_lines
+
+_ADDED = (cst.FunctionDef, cst.ClassDef, cst.Assign, cst.AnnAssign)
 
 
-def add_function(module: cst.Module, edit: Edit) -> cst.Module:
-    statements = parse_code(edit.code, module)
-    existing = {
-        name: statement_shape(module, node) for node in module.body for name in defined_names(node)
-    }
-    missing = []
-    for statement in statements:
-        names = defined_names(statement)
-        if not names:
-            raise Refused("unsupported", "add_function takes definitions and assignments only.")
+def add_function(module: cst.Module, edit: AddFunction) -> cst.Module:
+    missing = _find_missing(module, parse_statements(edit.code, module))
+    if not missing:
+        return module
+    freed = free_first_comments(module)
+    position, follow = _place(freed, edit)
+    changed = insert_in(Spot(freed), position, missing, follow=follow)
+    assert isinstance(changed, cst.Module)
+    return changed
+
+
+def _find_missing(module: cst.Module, wanted: list[Statement]) -> list[Statement]:
+    existing = bindings(module)
+    missing: list[Statement] = []
+    for statement in wanted:
+        parts = flatten([statement])
+        names = [name for part in parts for name in bound_names(part)]
+        if not names or not all(isinstance(part, _ADDED) for part in parts):
+            raise Refused(
+                "unsupported",
+                "add_function takes definitions and assignments; add_import takes imports.",
+            )
         present = [name for name in names if name in existing]
         if not present:
             missing.append(statement)
-        elif any(existing[name] != statement_shape(module, statement) for name in present):
-            raise Refused("conflict", f"{present[0]} exists in this file already, with other code.")
-    if not missing:
-        return module
-    return module.with_changes(body=_with_added(module, missing, edit.target))
+            continue
+        for name in present:
+            if not same_statements([existing[name][0]], [statement]) or len(existing[name]) > 1:
+                raise Refused(
+                    "conflict",
+                    f"{name} exists in this file already, {at_lines(module, existing[name])}, with "
+                    "other code; choose another name, or replace that.",
+                )
+    return missing
 
 
-def _with_added(module: cst.Module, added: list[Statement], target: str) -> list[Statement]:
-    body = list(module.body)
-    place = _place(module, target)
-    two = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]
-    first = _after_blank_lines(added[0], two if place else [])
-    following = body[place:]
-    if following and place == 0:
-        following[0] = _after_blank_lines(following[0], two)
-    return [*body[:place], first, *added[1:], *following]
-
-
-def _place(module: cst.Module, target: str) -> int:
-    if target:
-        outer = target.split(".")[0]
-        find_scope(module, target)
-        for position, node in enumerate(module.body):
-            if outer in defined_names(node) or any(
-                getattr(getattr(inner, "name", None), "value", None) == outer
-                for inner in getattr(getattr(node, "body", None), "body", ())
-            ):
-                return position
-    for position, node in enumerate(module.body):
-        if _is_main_guard(node):
-            return position
-    return len(module.body)
+def _place(module: cst.Module, edit: AddFunction) -> tuple[int, bool]:
+    """The place among the module's statements, and whether it belongs to what stands before."""
+    lines = lines_of(module)
+    index, follow = len(lines), True
+    if edit.target:
+        scope = find_target(module, edit.target, edit.target_number)
+        index = scope.path[0][1] or 0
+        follow = edit.place == "after"
+        index += follow
+    else:
+        for position, line in enumerate(lines):
+            if _is_main_guard(line):
+                # What is said before the guard is about the guard.
+                index = position
+                break
+    return len(flatten(lines[:index])), follow
 
 
 def _is_main_guard(node: cst.CSTNode) -> bool:
@@ -68,27 +84,3 @@ def _is_main_guard(node: cst.CSTNode) -> bool:
         and isinstance(node.test.left, cst.Name)
         and node.test.left.value == "__name__"
     )
-
-
-def _after_blank_lines(statement: Statement, blank: list[cst.EmptyLine]) -> Statement:
-    """The statement with `blank` before it, its own comments kept."""
-    lines = list(getattr(statement, "leading_lines", ()))
-    while lines and lines[0].comment is None:
-        lines.pop(0)
-    return statement.with_changes(leading_lines=[*blank, *lines])
-
-
-def defined_names(node: cst.CSTNode) -> list[str]:
-    """What a top-level statement defines: a function, a class, or assigned names."""
-    if isinstance(node, cst.FunctionDef | cst.ClassDef):
-        return [node.name.value]
-    names = []
-    if isinstance(node, cst.SimpleStatementLine):
-        for small in node.body:
-            targets: list[cst.BaseExpression] = []
-            if isinstance(small, cst.Assign):
-                targets = [t.target for t in small.targets]
-            elif isinstance(small, cst.AnnAssign):
-                targets = [small.target]
-            names += [t.value for t in targets if isinstance(t, cst.Name)]
-    return names

@@ -1,8 +1,9 @@
 """Insert statements into a function, a class, or the module.
 
-`place` is `start` (behind the docstring, the default), `end`, or `before` / `after` the one
-statement of the target, however deep, whose structure is that of `anchor`.
-Postcondition: the statements stand at that place.
+`place` is `start` (behind the docstring and `__future__` imports, the default), `end`, or
+`before` / `after` the one statement of the target, however deep, with the structure of `anchor`.
+Postcondition: the statements stand at that place. Where they stand elsewhere in the same block,
+it cannot be told whether that is meant, and the edit is refused.
 """
 
 from __future__ import annotations
@@ -11,95 +12,84 @@ from typing import cast
 
 import libcst as cst
 
-from bot.edit.refusal import Refused
-from bot.edit.structure import (
-    Scope,
-    Statement,
-    code_shape,
-    find_scope,
-    is_docstring,
-    parse_code,
-    replace_node,
-    statement_shape,
+from bot.edit.anchors import missing_statement
+from bot.edit.blocks import (
+    Block,
+    Run,
+    find_runs,
+    insert_in,
+    is_inside,
+    lines_of,
+    own_block,
+    runs_in,
+    start_of,
 )
-from bot.records import Edit
-
-Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite
-PLACES = ("start", "end", "before", "after")
-
-
-def insert_statements(module: cst.Module, edit: Edit) -> cst.Module:
-    place = (edit.model_extra or {}).get("place", "start")
-    if place not in PLACES:
-        raise Refused("unsupported", f"place is {place!r}; it must be one of {', '.join(PLACES)}.")
-    scope = find_scope(module, edit.target)
-    added = parse_code(edit.code, module)
-    shapes = [statement_shape(module, node) for node in added]
-    places = _find_places(module, scope, place, edit.anchor)
-    # Inserted code may hold the anchor itself: look for what is done before counting places.
-    if any(_stands(module, block, position, shapes) for block, position in places):
-        return module
-    if len(places) > 1:
-        raise Refused("ambiguous", f"{edit.anchor!r} stands {len(places)} times in the target.")
-    block, position = places[0]
-    body = _statements(block)
-    new_body = [*body[:position], *added, *body[position:]]
-    if isinstance(block, cst.SimpleStatementSuite):
-        return replace_node(module, block, cst.IndentedBlock(body=new_body))
-    if isinstance(block, cst.Module):
-        return block.with_changes(body=new_body)
-    return replace_node(module, block, block.with_changes(body=new_body))
+from bot.edit.code import one_line, parse_anchor, parse_statements
+from bot.edit.header import free_first_comments
+from bot.edit.refusal import Refused
+from bot.edit.schema import InsertStatements
+from bot.edit.structure import flatten
+from bot.edit.targets import choose, find_target
+from bot.edit.tree import Spot, Statement, at_lines, node_at, put_in_module
 
 
-def _statements(block: Block) -> list[Statement]:
-    """The statements of a block; those of `def f(): return 1` as one line."""
-    if isinstance(block, cst.SimpleStatementSuite):
-        whitespace = block.trailing_whitespace
-        return [cst.SimpleStatementLine(body=block.body, trailing_whitespace=whitespace)]
-    return cast(list[Statement], list(block.body))
+def insert_statements(module: cst.Module, edit: InsertStatements) -> cst.Module:
+    new = parse_statements(edit.code, module)
+    scope = find_target(module, edit.target, edit.target_number)
+    if edit.place in ("start", "end"):
+        block = own_block(scope)
+        position = start_of(block) if edit.place == "start" else _length(block)
+        runs = list(runs_in(block, new))
+        if any(position in (run.start, run.stop) for run in runs):
+            return module
+    else:
+        anchored = _find_anchor(module, scope, edit, new)
+        if anchored is None:
+            return module
+        block, runs = anchored.block, list(runs_in(anchored.block, new))
+        position = anchored.start if edit.place == "before" else anchored.stop
+        # Right at the anchor, on the side that is asked for.
+        if any(position == (r.stop if edit.place == "before" else r.start) for r in runs):
+            return module
+    if runs:
+        raise Refused(
+            "conflict",
+            f"These statements stand {at_lines(module, [runs[0].statements[0]])} already, not "
+            f"where they are to go; say more with the edit, or use replace_statements.",
+        )
+    freed = free_first_comments(module)
+    target = cast(Block, node_at(freed, block.path))
+    changed = insert_in(
+        Spot(target, block.path), position, new, follow=edit.place in ("after", "end")
+    )
+    return put_in_module(freed, block.path, changed)
 
 
-def _stands(module: cst.Module, block: Block, position: int, shapes: list[str]) -> bool:
-    """Whether statements of these shapes stand right before or behind a position."""
-    body, size = _statements(block), len(shapes)
-    around = body[position : position + size], body[max(position - size, 0) : position]
-    return any([statement_shape(module, node) for node in part] == shapes for part in around)
+def _length(block: Spot) -> int:
+    return len(flatten(lines_of(cast(Block, block.node))))
 
 
-def _find_places(
-    module: cst.Module, scope: Scope, place: str, anchor: str
-) -> list[tuple[Block, int]]:
-    """Blocks, and positions in them, where the statements may be meant to stand."""
-    outermost = scope if isinstance(scope, cst.Module) else cast(Block, scope.body)
-    body = _statements(outermost)
-    if place == "end":
-        return [(outermost, len(body))]
-    if place == "start":
-        return [(outermost, 1 if body and is_docstring(body[0]) else 0)]
-    try:
-        wanted = code_shape(anchor)
-    except SyntaxError:
-        raise Refused("not_found", f"The anchor {anchor!r} is no statement.") from None
-    found = [
-        (block, position + (place == "after"))
-        for block in _blocks(outermost)
-        for position, node in enumerate(_statements(block))
-        if statement_shape(module, node) == wanted
-    ]
+def _find_anchor(
+    module: cst.Module, scope: Spot, edit: InsertStatements, new: list[Statement]
+) -> Run | None:
+    """Where the anchor stands; None where that is only inside of what is to be inserted."""
+    wanted = parse_anchor(edit.anchor, module)
+    found = find_runs(scope, wanted)
+    where = edit.target or "this file"
     if not found:
-        raise Refused("not_found", f"There is no statement {anchor!r} in the target.")
-    return found
-
-
-def _blocks(outermost: Block) -> list[Block]:
-    """A block and those inside it: of loops, conditions, inner functions."""
-    found: list[Block] = []
-
-    class Finder(cst.CSTVisitor):
-        def on_visit(self, node: cst.CSTNode) -> bool:
-            if isinstance(node, cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite):
-                found.append(node)
-            return True
-
-    outermost.visit(Finder())
-    return found
+        raise Refused("not_found", missing_statement(module, scope, wanted, where))
+    # Inserted code may hold the anchor itself.
+    inserted = find_runs(scope, new)
+    outside = [run for run in found if not any(is_inside(run, other) for other in inserted)]
+    if not outside:
+        return None
+    first = one_line(module, flatten(wanted)[0])
+    nodes = [run.statements[0] for run in outside]
+    return choose(
+        module,
+        outside,
+        edit.number,
+        what=f"The anchor {first!r} stands",
+        where=f" in {where}",
+        nodes=nodes,
+    )

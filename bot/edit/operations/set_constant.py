@@ -6,49 +6,73 @@ Postcondition: the name is assigned this value.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterator
+
 import libcst as cst
 
+from bot.edit.code import parse_expression
+from bot.edit.expressions import put_expression
+from bot.edit.names import bound_names
 from bot.edit.refusal import Refused
-from bot.edit.structure import (
-    block_statements,
-    expression_shape,
-    find_scope,
-    parse_expression,
-    replace_node,
-)
-from bot.records import Edit
+from bot.edit.schema import SetConstant
+from bot.edit.structure import same
+from bot.edit.targets import choose, find_target
+from bot.edit.tree import Spot, put_in_module, walk
 
 
-def set_constant(module: cst.Module, edit: Edit) -> cst.Module:
+def set_constant(module: cst.Module, edit: SetConstant) -> cst.Module:
     outer, _, name = edit.target.rpartition(".")
-    scope = find_scope(module, outer)
+    scope = find_target(module, outer, edit.target_number)
+    if isinstance(scope.node, cst.FunctionDef):
+        raise Refused("unsupported", f"{outer} is a function; set_constant takes module and class.")
     value = parse_expression(edit.code, module)
-    found = [
-        small
-        for line in block_statements(scope)
-        if isinstance(line, cst.SimpleStatementLine)
-        for small in line.body
-        if _assigns(small, name)
-    ]
+    statements = list(_own_statements(scope))
+    found = [spot for spot in statements if name in bound_names(spot.node)]
+    where = outer or "this file"
     if not found:
-        raise Refused("not_found", f"{outer or 'This file'} assigns no {name!r}.")
-    if len(found) > 1:
-        raise Refused("ambiguous", f"{name} is assigned {len(found)} times.")
-    old = found[0]
+        raise Refused("not_found", _missing(statements, name, where))
+    spot = choose(
+        module,
+        found,
+        edit.number,
+        what=f"{name} is assigned",
+        where=f" in {where}",
+        nodes=[spot.node for spot in found],
+    )
+    old = spot.node
+    if not _assigns_only(old, name):
+        raise Refused("unsupported", f"{name} is not set by a plain assignment in {where}.")
+    if isinstance(old, cst.AnnAssign) and old.value is None:
+        enclosed = old.with_changes(value=value, equal=cst.AssignEqual())
+        return put_in_module(module, spot.path, enclosed)
     assert isinstance(old, cst.Assign | cst.AnnAssign)
-    if old.value is None:
-        raise Refused("not_found", f"{name} is declared without a value.")
-    if expression_shape(module.code_for_node(old.value)) == expression_shape(edit.code):
+    if same(old.value, value):
         return module
-    return replace_node(module, old.value, value)
+    return put_expression(module, (*spot.path, ("value", None)), value)
 
 
-def _assigns(small: cst.CSTNode, name: str) -> bool:
-    if isinstance(small, cst.Assign):
-        targets = [target.target for target in small.targets]
-        return len(targets) == 1 and _is_name(targets[0], name)
-    return isinstance(small, cst.AnnAssign) and _is_name(small.target, name)
+def _own_statements(scope: Spot) -> Iterator[Spot]:
+    """The statements of a module or class, also inside its `if` and `try` blocks."""
+    closed = (cst.FunctionDef, cst.ClassDef, cst.BaseExpression, cst.BaseSmallStatement)
+    for spot in walk(scope, lambda node: node is scope.node or not isinstance(node, closed)):
+        if spot is not scope and isinstance(
+            spot.node, cst.BaseSmallStatement | cst.BaseCompoundStatement
+        ):
+            yield spot
 
 
-def _is_name(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
+def _assigns_only(node: cst.CSTNode, name: str) -> bool:
+    target = node.targets[0].target if isinstance(node, cst.Assign) else None
+    if isinstance(node, cst.Assign) and len(node.targets) > 1:
+        return False
+    if isinstance(node, cst.AnnAssign):
+        target = node.target
+    return isinstance(target, cst.Name) and target.value == name
+
+
+def _missing(statements: list[Spot], name: str, where: str) -> str:
+    names = list(dict.fromkeys(n for spot in statements for n in bound_names(spot.node)))
+    near = difflib.get_close_matches(name, names, n=3)
+    hint = f" The nearest names are {', '.join(near)}." if near else ""
+    return f"{where[0].upper()}{where[1:]} assigns no {name!r}.{hint}"

@@ -1,0 +1,102 @@
+"""A file while it is edited: bytes to a syntax tree or a text and back, byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import libcst as cst
+
+from bot.edit.refusal import Refused
+
+
+@dataclass(frozen=True)
+class PythonDocument:
+    """A Python file. `old_mac`: its lines end in CR alone, which the tree holds as LF."""
+
+    path: str
+    tree: cst.Module
+    old_mac: bool = False
+
+    def with_tree(self, tree: Any) -> PythonDocument:
+        """The document with an operation's result."""
+        return replace(self, tree=tree)
+
+    @property
+    def content(self) -> bytes:
+        """Its bytes. Refused where the file's encoding lacks a character."""
+        try:
+            content = self.tree.bytes
+        except UnicodeEncodeError as error:
+            missing = error.object[error.start]
+            raise Refused(
+                "unsupported",
+                f"The encoding of {self.path}, {self.tree.encoding}, has no {missing!r}.",
+            ) from None
+        return content.replace(b"\n", b"\r") if self.old_mac else content
+
+
+@dataclass(frozen=True)
+class TextDocument:
+    """A file of another kind; bytes that are no UTF-8 are kept as they are."""
+
+    path: str
+    tree: str
+
+    def with_tree(self, tree: Any) -> TextDocument:
+        """The document with an operation's result."""
+        return replace(self, tree=tree)
+
+    @property
+    def content(self) -> bytes:
+        """Its bytes."""
+        try:
+            return self.tree.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise Refused("unsupported", "The edit's code holds half a character.") from None
+
+
+Document = PythonDocument | TextDocument
+
+
+def open_python(path: str, content: bytes, *, written_here: bool = False) -> PythonDocument:
+    """The syntax tree of a file. Refused where it cannot be had, or written back.
+
+    `written_here`: the bytes come from a tree, so writing them back need not be tried.
+    """
+    old_mac = b"\r" in content and b"\n" not in content
+    try:
+        tree = cst.parse_module(content.replace(b"\r", b"\n") if old_mac else content)
+        if not content:
+            # What is added to an empty file ends as files do.
+            return PythonDocument(path, tree.with_changes(has_trailing_newline=True))
+        document = PythonDocument(path, tree, old_mac)
+        written = content if written_here else document.content
+    except cst.ParserSyntaxError as error:
+        raise Refused(
+            "unparseable",
+            f"{path} holds syntax that cannot be edited here, about line {error.raw_line}.",
+        ) from None
+    except (UnicodeDecodeError, LookupError):
+        raise Refused("unparseable", f"{path} is not in the encoding that it declares.") from None
+    if written != content:
+        line = _first_difference(content, written)
+        raise Refused(
+            "unsupported",
+            f"{path} cannot be written back byte for byte: see line {line} (a form feed before "
+            "code, mixed line ends?).",
+        )
+    return document
+
+
+def open_text(path: str, content: bytes) -> TextDocument:
+    """The text of a file. Refused where it is no text."""
+    if b"\0" in content:
+        raise Refused("unsupported", f"{path} is no text in UTF-8.")
+    return TextDocument(path, content.decode("utf-8", "surrogateescape"))
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    length = min(len(one), len(other))
+    place = next((i for i in range(length) if one[i] != other[i]), length)
+    return one.count(b"\n", 0, place) + 1

@@ -1,0 +1,52 @@
+"""Which names a module's top level binds, and by which statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from bot.edit.tree import Spot, walk
+
+
+def bindings(module: cst.Module) -> dict[str, list[cst.CSTNode]]:
+    """Name → the statements that bind it, also those inside `if`, `try` and loops."""
+    found: dict[str, list[cst.CSTNode]] = {}
+    for node in top_level(module):
+        for name in bound_names(node):
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def top_level(module: cst.Module) -> Iterator[cst.CSTNode]:
+    """The statements that run when the module is imported, outside functions and classes."""
+    closed = (cst.FunctionDef, cst.ClassDef, cst.BaseExpression, cst.BaseSmallStatement)
+    for spot in walk(Spot(module), lambda node: not isinstance(node, closed)):
+        if isinstance(spot.node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
+            yield spot.node
+
+
+def bound_names(node: cst.CSTNode) -> list[str]:
+    """What a statement binds by itself: a function, a class, assigned or imported names."""
+    if isinstance(node, cst.FunctionDef | cst.ClassDef):
+        return [node.name.value]
+    if isinstance(node, cst.Assign):
+        return [name for target in node.targets for name in _targets(target.target)]
+    if isinstance(node, cst.AnnAssign | cst.AugAssign | cst.For):
+        return list(_targets(node.target))
+    if isinstance(node, cst.Import | cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+        return [bound_by(alias) for alias in node.names]
+    return []
+
+
+def bound_by(alias: cst.ImportAlias) -> str:
+    """The name that an import makes."""
+    return alias.evaluated_alias or alias.evaluated_name.split(".")[0]
+
+
+def _targets(target: cst.CSTNode) -> Iterator[str]:
+    if isinstance(target, cst.Name):
+        yield target.value
+    elif isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            yield from _targets(element.value)
