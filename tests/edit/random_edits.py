@@ -46,7 +46,8 @@ def trials(source: bytes, chance: random.Random) -> Iterator[Trial]:
     text = source.removeprefix(b"\xef\xbb\xbf")
     found_functions = list(functions(tree))
     yield Trial({"op": "add_import", "code": "import probe_module"})
-    yield Trial({"op": "add_import", "code": "from __future__ import annotations"})
+    if b"__future__ import annotations" not in source:
+        yield Trial({"op": "add_import", "code": "from __future__ import annotations"})
     yield Trial({"op": "add_function", "code": "def probe_function(): pass"})
     yield Trial({"op": "insert_statements", "place": "end", "code": BLOCK})
     yield Trial({"op": "insert_statements", "place": "start", "code": BLOCK})
