@@ -89,7 +89,7 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the command line; the return value is the exit code of NATIVE's list."""
+    """Run the command line; the return value is the exit code (the README lists them)."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal or pipe with a narrow encoding must not turn a result into a traceback.
         if hasattr(stream, "reconfigure"):
