@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +10,23 @@ import libcst as cst
 
 from bot.edit.refusal import Refused
 
+# The parser drops a form feed before code. Meanwhile a comment line stands for what is before it.
+_FORM_FEED = re.compile(rb"^([ \t]*\x0c[ \t\x0c]*?)(?=[ \t]*[^\s#])", re.MULTILINE)
+_MARK = "# form-feed-before-code-"
+
 
 @dataclass(frozen=True)
 class PythonDocument:
-    """A Python file. `old_mac`: its lines end in CR alone, which the tree holds as LF."""
+    """A Python file.
+
+    `old_mac`: its lines end in CR alone, which the tree holds as LF. `marked`: comments in the
+    tree stand for form feeds.
+    """
 
     path: str
     tree: cst.Module
     old_mac: bool = False
+    marked: bool = False
 
     def with_tree(self, tree: Any) -> PythonDocument:
         """The document with an operation's result."""
@@ -33,6 +43,8 @@ class PythonDocument:
                 "unsupported",
                 f"The encoding of {self.path}, {self.tree.encoding}, has no {missing!r}.",
             ) from None
+        if self.marked:
+            content = _show_form_feeds(content)
         return content.replace(b"\n", b"\r") if self.old_mac else content
 
 
@@ -65,12 +77,14 @@ def open_python(path: str, content: bytes, *, written_here: bool = False) -> Pyt
     `written_here`: the bytes come from a tree, so writing them back need not be tried.
     """
     old_mac = b"\r" in content and b"\n" not in content
+    source = content.replace(b"\r", b"\n") if old_mac else content
+    marked = b"\x0c" in source and _MARK.encode() not in source
     try:
-        tree = cst.parse_module(content.replace(b"\r", b"\n") if old_mac else content)
+        tree = cst.parse_module(_hide_form_feeds(source) if marked else source)
         if not content:
             # What is added to an empty file ends as files do.
             return PythonDocument(path, tree.with_changes(has_trailing_newline=True))
-        document = PythonDocument(path, tree, old_mac)
+        document = PythonDocument(path, tree, old_mac, marked)
         written = content if written_here else document.content
     except cst.ParserSyntaxError as error:
         raise Refused(
@@ -83,8 +97,7 @@ def open_python(path: str, content: bytes, *, written_here: bool = False) -> Pyt
         line = _first_difference(content, written)
         raise Refused(
             "unsupported",
-            f"{path} cannot be written back byte for byte: see line {line} (a form feed before "
-            "code, mixed line ends?).",
+            f"{path} cannot be written back byte for byte: see line {line} (odd white space?).",
         )
     return document
 
@@ -94,6 +107,18 @@ def open_text(path: str, content: bytes) -> TextDocument:
     if b"\0" in content:
         raise Refused("unsupported", f"{path} is no text in UTF-8.")
     return TextDocument(path, content.decode("utf-8", "surrogateescape"))
+
+
+def _hide_form_feeds(content: bytes) -> bytes:
+    newline = b"\r\n" if b"\r\n" in content else b"\n"
+    return _FORM_FEED.sub(
+        lambda match: _MARK.encode() + match.group(1).hex().encode() + newline, content
+    )
+
+
+def _show_form_feeds(content: bytes) -> bytes:
+    pattern = rb"[ \t]*" + re.escape(_MARK.encode()) + rb"([0-9a-f]+)(?:\r\n|\n)"
+    return re.sub(pattern, lambda match: bytes.fromhex(match.group(1).decode()), content)
 
 
 def _first_difference(one: bytes, other: bytes) -> int:

@@ -80,12 +80,18 @@ def test_the_kind_of_file_and_of_operation_must_fit() -> None:
         (b"# coding: latin-1\nX = 1  # \xe9\n", b"# coding: latin-1\nX = 2  # \xe9\n"),
         (b"# coding: cp1252\nX = 1  # \x80\n", b"# coding: cp1252\nX = 2  # \x80\n"),
         (b"\x0c\nX = 1\n\x0c\n", b"\x0c\nX = 2\n\x0c\n"),
+        (b"\x0cX = 1\n \x0cdef f():\n    a\n    \x0c    b\n\x0c# c\n",
+         b"\x0cX = 2\n \x0cdef f():\n    a\n    \x0c    b\n\x0c# c\n"),
+        (b"y = (1,\n\x0c2)\r\nX = 1\r\n\x0cz\r\n", b"y = (1,\n\x0c2)\r\nX = 2\r\n\x0cz\r\n"),
         (b"if a:\n\tX = 1 \t \n", b"if a:\n\tX = 2 \t \n"),
         (b"X = 1\ny = " + b"+".join([b"a"] * 1500), b"X = 2\ny = " + b"+".join([b"a"] * 1500)),
         (b"def f():\n  return 1\nreturn 5\nX = 1\n", b"def f():\n  return 1\nreturn 5\nX = 2\n"),
     ],
-    ids=["cr", "mixed", "bom", "latin-1", "cp1252", "form-feed", "tabs", "deep", "never-compiled"],
-)
+    ids=[
+        *("cr", "mixed", "bom", "latin-1", "cp1252", "form-feed", "form-feed-code"),
+        *("form-feed-mixed", "tabs", "deep", "never-compiled"),
+    ],
+)  # fmt: skip
 def test_only_the_value_changes(before: bytes, after: bytes) -> None:
     assert changed(before, SET) == after
 
@@ -93,9 +99,8 @@ def test_only_the_value_changes(before: bytes, after: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "edit", "kind", "message"),
     [
-        (b"\x0cX = 1\n", SET, "unsupported",
-         "a.py cannot be written back byte for byte: see line 1 (a form feed before code, mixed "
-         "line ends?)."),
+        (b"X = 1\ntry:\n    a\nexcept (A, B) :\n    b\n", SET, "unsupported",
+         "a.py cannot be written back byte for byte: see line 4 (odd white space?)."),
         (b"# coding: latin-1\nX = 1\n", {**SET, "code": "'\u20ac'"}, "unsupported",
          "The encoding of a.py, iso-8859-1, has no '\u20ac'."),
         (b"X = 1\n" * 39 + b"y = = 1\n", SET, "unparseable",
