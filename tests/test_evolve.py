@@ -81,6 +81,7 @@ def test_a_model_that_cannot_do_the_tasks_gives_no_generation(
     assert repository.refs("refs/heads/ecdysis/") == {}
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_runs_nothing_twice(isolated: Path) -> None:
     """SIGKILL in the middle of the hidden tasks; the same command ends the same."""
     with ScriptedServer(scripted_reply) as server:
