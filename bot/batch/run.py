@@ -237,15 +237,16 @@ class Runner:
         return Attempt(None, why_not, finished, False)
 
     def _score(self, place: Place, task: Task, episode: Episode) -> Finished:
-        full = place.folder / "full-task.json"
+        # A folder made only now: in its own, the candidate may have left links and files.
+        private = self._workplace.private_folder()
+        full, scored = private / "task.json", private / "episode.json"
         full.write_text(task.model_dump_json(), encoding="utf-8")
-        scored = place.folder / "to-score.json"
         body = episode.model_dump(
             exclude={"score", "outcome", "score_breakdown"}, exclude_none=True
         )
         scored.write_text(json.dumps(body), encoding="utf-8")
         base = self._workplace.pristine(self._base)
-        env = {**self._around.plain_env(place.home, base), "ECDYSIS_STATE": str(place.state)}
+        env = {**self._around.plain_env(private / "home", base), "ECDYSIS_STATE": str(place.state)}
         try:
             return self.sandbox.run(
                 self._around.fill(self.table.score, full, scored, place.workdir),
@@ -254,7 +255,7 @@ class Runner:
                 limits=self._around.limits(self.table.limits.score_s),
             )
         finally:
-            full.unlink()
+            remove(private)
 
     # --- checks of a candidate ------------------------------------------------------------
 
@@ -330,7 +331,7 @@ class Runner:
         place.state.mkdir()
         base = self._workplace.pristine(self._base)
         env = {
-            **self._around.plain_env(place.home, base),
+            **self._around.plain_env(self._workplace.private_folder(), base),
             "ECDYSIS_ENVIRONMENT": str(place.address),
             "ECDYSIS_STATE": str(place.state),
             "ECDYSIS_TASK": str(task_file),

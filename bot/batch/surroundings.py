@@ -30,10 +30,6 @@ class Place:
         return self.folder / "work"
 
     @property
-    def home(self) -> Path:
-        return self.folder / "home"
-
-    @property
     def state(self) -> Path:
         return self.folder / "state"
 

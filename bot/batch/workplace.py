@@ -44,6 +44,10 @@ class Workplace:
         folder.mkdir()
         return folder
 
+    def private_folder(self) -> Path:
+        """A new folder whose name no candidate can know beforehand."""
+        return Path(tempfile.mkdtemp(prefix="p", dir=self.folder))
+
     def copy(self, tree: str, destination: Path, *, whole: bool) -> Path:
         """A fresh copy of the revision in `destination`; for an episode without hidden files."""
         source = self.pristine(tree)
