@@ -7,6 +7,7 @@ compile for minutes and is not installed.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -191,12 +192,12 @@ def _own_environment() -> dict[str, str]:
 
 
 def _size(folder: Path) -> int:
+    """Bytes below a folder, while pip makes and removes folders in it."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            continue
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += (Path(place) / name).stat().st_size
     return total
 
 
