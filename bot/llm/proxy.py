@@ -237,6 +237,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(413, _error("the request has no length or is over 8 MB", "too_large"))
         try:
             body = json.loads(self.rfile.read(int(length)))
+            # NaN, infinities and lone surrogates cannot be passed on: the harness's own fault, and
+            # not the endpoint's, which would make the episode invalid.
+            json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict):

@@ -88,7 +88,7 @@ def start_server(table: ModelTable, port: int) -> tuple[Running, Served]:
     settings = server_settings(table)
     order = {"model": str(model), "port": port, **settings}
     process = choose_sandbox().start(
-        [sys.executable, "-m", "bot.llm.server", json.dumps(order)],
+        [sys.executable, "-P", "-m", "bot.llm.server", json.dumps(order)],
         cwd=Path.cwd(),
         env=_server_environment(),
         limits=ProcessLimits(wall_s=10**7, memory_mb=1 << 20, open_files=4096, processes=4096),
@@ -123,7 +123,7 @@ def start_detached_server(table: ModelTable, port: int) -> Served:
     order = {"model": str(fetch_model()), "port": port, "detached": True, **settings}
     log = cache_folder() / "server.log"
     first_line = start_detached(
-        [sys.executable, "-m", "bot.llm.server", json.dumps(order)],
+        [sys.executable, "-P", "-m", "bot.llm.server", json.dumps(order)],
         env=_server_environment(),
         log=log,
     )
