@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from bot.batch.nesting import TOO_DEEP, is_too_deep
 from bot.display import printable, scrub
 from bot.llm.proxy import Call
 from bot.records import Episode, HarnessStep, ModelStep, Usage
@@ -45,6 +46,8 @@ def parse_written(content: bytes) -> tuple[dict[str, Any] | None, str]:
         return None, f"The harness wrote an episode that is not JSON: {error.msg}."
     if not isinstance(body, dict):
         return None, "The harness wrote an episode that is no JSON object."
+    if is_too_deep(body):
+        return None, f"The harness wrote an episode that is {TOO_DEEP}."
     return body, ""
 
 
@@ -170,9 +173,13 @@ def _reply(call: Call) -> str | None:
     choice = _choice(call)
     message = choice.get("message")
     content = message.get("content") if isinstance(message, dict) else choice.get("text")
-    return content if isinstance(content, str) else None
+    return _storable(content)
 
 
 def _finish_reason(call: Call) -> str | None:
-    reason = _choice(call).get("finish_reason")
-    return reason if isinstance(reason, str) else None
+    return _storable(_choice(call).get("finish_reason"))
+
+
+def _storable(text: Any) -> str | None:
+    """Text of an answer; half characters, which JSON may escape, cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else None

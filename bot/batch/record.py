@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from bot.batch.run import Job
 from bot.config import HarnessTable
 from bot.llm.proxy import Call
@@ -58,8 +56,10 @@ class CallRecord:
         self._file.close()
 
     def add(self, job: Job, calls: Sequence[Call]) -> None:
-        lines = b"".join(
-            orjson.dumps(
+        # Not orjson: what harness and endpoint sent may hold integers of any size, and half
+        # characters.
+        lines = "".join(
+            json.dumps(
                 {
                     "task_id": job.task.task_id,
                     "trial": job.trial,
@@ -72,9 +72,9 @@ class CallRecord:
                     "wall_s": round(call.wall_s, 4),
                 }
             )
-            + b"\n"
+            + "\n"
             for call in calls
         )
         with self._lock:
-            self._file.write(lines)
+            self._file.write(lines.encode("ascii"))
             self._file.flush()

@@ -7,6 +7,7 @@ in a process in which nothing of the candidate can be imported.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
@@ -32,6 +33,8 @@ from bot.llm.endpoint import Endpoint
 from bot.llm.proxy import Call, Proxy
 from bot.records import Episode, Task
 from bot.sandbox import Finished, Running, Sandbox
+
+TASK_FILE = "task.json"
 
 
 @dataclass(frozen=True)
@@ -141,12 +144,11 @@ class Runner:
 
     def _run_one(self, job: Job) -> Episode:
         started = time.monotonic()
-        place = self._take_place(job.tree)
+        place = self._take_place(job)
         world: Running | None = None
         try:
             place.lease.begin()
-            task_file = place.folder / "task.json"
-            task_file.write_text(json.dumps(job.task.without_expected()), encoding="utf-8")
+            task_file = place.folder / TASK_FILE
             identity = {
                 "source": self.table.source,
                 "task_id": job.task.task_id,
@@ -291,19 +293,25 @@ class Runner:
 
     # --- places, commands, environments ---------------------------------------------------
 
-    def _take_place(self, tree: str) -> Place:
-        """An idle worker's place, or a new one."""
-        if self.table.worker:
-            with self._lock:
-                idle = self._idle.setdefault(tree, queue.SimpleQueue())
-            try:
-                return idle.get_nowait()
-            except queue.Empty:
-                pass
+    def _take_place(self, job: Job) -> Place:
+        """An idle worker's place, or a new one; the task's file lies in it."""
+        task = json.dumps(job.task.without_expected())
+        with self._lock:
+            idle = self._idle.setdefault(job.tree, queue.SimpleQueue())
+        while not idle.empty():
+            with contextlib.suppress(queue.Empty):
+                place = idle.get_nowait()
+                # A worker that has ended, or that spoilt its folder, is not gone on with.
+                with contextlib.suppress(OSError):
+                    (place.folder / TASK_FILE).write_text(task, encoding="utf-8")
+                    if place.worker is not None and place.worker.alive():
+                        return place
+                self._retire(place)
         folder = self._workplace.episode_folder()
         place = Place(folder, folder / "h", self._proxy.lease())
-        self._workplace.copy(tree, place.copy, whole=False)
+        self._workplace.copy(job.tree, place.copy, whole=False)
         place.workdir.mkdir()
+        (folder / TASK_FILE).write_text(task, encoding="utf-8")
         return place
 
     def _give_back(self, tree: str, place: Place) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from bot.batch.score import apply_score
-from bot.config import Limits
 from bot.records import Episode
 from bot.sandbox import Finished
 from tests.helpers.harnesses import SCORER, run_train, tiny
@@ -140,7 +139,3 @@ def test_a_scorer_that_floods_is_cut_and_its_last_line_still_counts(tmp_path: Pa
     score = "print('y' * (9 << 20))\n" + SCORER
     (episode,) = run_train(tiny(tmp_path, "write()", score=score))
     assert episode.outcome == "pass"
-
-
-def test_a_scorer_has_a_time_of_its_own() -> None:
-    assert (Limits().score_s, Limits().episode_s) == (60, 120)

@@ -66,11 +66,10 @@ def test_one_split_may_ask_the_same_twice(tmp_path: Path) -> None:
 
 def test_a_split_must_be_committed(tmp_path: Path) -> None:
     repository = tiny(tmp_path, "")
-    repository.git("rm", "--quiet", "--cached", "select.jsonl")
-    repository.git("commit", "--quiet", "-m", "without")
+    without = repository.write_tree("HEAD", {"select.jsonl": None})
     assert (tmp_path / "select.jsonl").exists()
     with pytest.raises(InputError, match=r"select split select\.jsonl is not in this revision"):
-        load(repository)
+        load_splits(repository, without, load_table(repository, "HEAD"))
 
 
 def test_the_splits_are_those_of_the_revision_not_of_the_work_tree(tmp_path: Path) -> None:
