@@ -6,6 +6,7 @@ To add one, write a module of one of the kinds in `protocols.py` and name it her
 from bot.batch.formats import (
     chat,
     harbor,
+    inspect_eval,
     mini_swe_agent,
     native,
     openai_evals,
@@ -18,7 +19,6 @@ from bot.batch.formats import (
     whowhen,
 )
 from bot.batch.formats import inspect_ai as inspect
-from bot.batch.formats.inspect_ai import eval_file
 from bot.batch.formats.junit import junit
 from bot.batch.formats.protocols import FileReader, GroupReader, ItemsReader, RecordReader
 
@@ -34,7 +34,7 @@ RECORD_READERS: tuple[RecordReader, ...] = (
 )
 ITEMS_READERS: tuple[ItemsReader, ...] = (inspect, tau2_bench, promptfoo, terminal_bench.run)
 GROUP_READERS: tuple[GroupReader, ...] = (otel, openai_evals)
-FILE_READERS: tuple[FileReader, ...] = (eval_file, junit)
+FILE_READERS: tuple[FileReader, ...] = (inspect_eval, junit)
 
 
 def format_names() -> list[str]:

@@ -1,25 +1,15 @@
-"""Inspect AI logs, `.json` and `.eval`, read without the inspect package.
+"""Inspect AI logs in JSON, read without the inspect package; `.eval` is read by `inspect_eval`.
 
 A log holds `eval`, `status`, `results` and `samples`; a sample is an episode, its `epoch` the
-trial. `.eval` is a zip with the log's head in `header.json` (or `_journal/start.json`, where a run
-was broken off) and one member a sample; members may be zstd-compressed. A sample with an error is
-invalid; one without a score has no outcome.
+trial. A sample with an error is invalid; one without a score has no outcome.
 """
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import orjson
 
 from bot.batch.formats.messages import arguments_of, text_of
 from bot.batch.formats.values import as_dict, as_list, as_number, as_text, needed_text, shown
-from bot.batch.nesting import TOO_DEEP, is_too_deep
 from bot.records import (
     Episode,
     Expected,
@@ -33,8 +23,6 @@ from bot.records import (
 
 NAME = "inspect"
 ITEMS = "samples"
-ZIP, ZSTD_MEMBER, STORED, DEFLATED = b"PK\x03\x04", 93, 0, 8
-LARGEST_MEMBER = 256 << 20
 _LIMITS = {
     "context": "context",
     "time": "timeout",
@@ -122,12 +110,6 @@ def read_steps(messages: list[Any]) -> list[Step]:
     return steps
 
 
-def _end(limit: str | None, *, failed: bool) -> str | None:
-    if failed:
-        return "infrastructure"
-    return None if limit is None else _LIMITS.get(limit, f"source:{limit}")
-
-
 def _scores(scores: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """The first score decides; the others, and the parts of composed ones, are its breakdown."""
     breakdown: dict[str, Any] = {}
@@ -140,67 +122,3 @@ def _scores(scores: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     if not breakdown:
         raise ValueError("the sample has no score; score the log first (inspect score)")
     return next(iter(breakdown.values())), breakdown
-
-
-class EvalFile:
-    """Reader of `.eval`: see `protocols.FileReader`."""
-
-    NAME = "inspect-eval"
-
-    def recognises_file(self, path: str, head: bytes) -> str | None:
-        if head.startswith(ZIP) and (path.endswith(".eval") or b"_journal/" in head):
-            return "Inspect AI .eval: a zip of samples"
-        return None
-
-    def read_file(self, path: Path, cap: int) -> Iterator[tuple[str, Episode | str]]:
-        """Every sample; what cannot be read is said with its member's name."""
-        try:
-            with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
-                members = {info.filename: info for info in archive.infolist()}
-                head = members.get("header.json") or members.get("_journal/start.json")
-                if head is None:
-                    yield str(path), "the archive has no header.json"
-                    return
-                skeleton = orjson.loads(read_member(raw, head))
-                for name in sorted(members):
-                    if name.startswith("samples/") and name.endswith(".json"):
-                        yield f"{path}, {name}", _read_sample(raw, members[name], skeleton, path)
-        except (zipfile.BadZipFile, ValueError, zlib.error, OSError) as error:
-            yield str(path), f"the archive cannot be read ({error})"
-
-
-def _read_sample(raw: Any, info: zipfile.ZipInfo, skeleton: Any, path: Path) -> Episode | str:
-    try:
-        sample = orjson.loads(read_member(raw, info))
-        return TOO_DEEP if is_too_deep(sample) else read_item(sample, skeleton, str(path))
-    except (ValueError, zlib.error, OSError) as error:
-        return str(error)
-
-
-def read_member(raw: Any, info: zipfile.ZipInfo) -> bytes:
-    """A member's bytes; Python before 3.14 cannot unpack zstd members itself."""
-    if info.file_size > LARGEST_MEMBER:
-        raise ValueError(f"{info.filename} unpacks to more than {LARGEST_MEMBER >> 20} MB")
-    raw.seek(info.header_offset)
-    header = raw.read(30)
-    if len(header) < 30 or header[:4] != ZIP:
-        raise ValueError(f"{info.filename} has no header")
-    name, extra = struct.unpack("<HH", header[26:30])
-    raw.seek(name + extra, 1)
-    packed = raw.read(info.compress_size)
-    if info.compress_type == STORED:
-        return bytes(packed)
-    if info.compress_type == DEFLATED:
-        return zlib.decompressobj(-15).decompress(packed, LARGEST_MEMBER)
-    if info.compress_type == ZSTD_MEMBER:
-        import zstandard  # imported when used
-
-        try:
-            unpacker = zstandard.ZstdDecompressor()
-            return unpacker.decompress(packed, max_output_size=LARGEST_MEMBER)
-        except zstandard.ZstdError as error:
-            raise ValueError(f"{info.filename}: {error}") from None
-    raise ValueError(f"{info.filename} is packed by method {info.compress_type}")
-
-
-eval_file = EvalFile()

@@ -1,11 +1,7 @@
 import json
-import struct
-import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-import zstandard
 
 from bot.batch.read import read_batch
 from bot.errors import InputError
@@ -55,49 +51,6 @@ def test_a_sample_without_a_score_is_said_with_its_place(tmp_path: Path) -> None
         read(tmp_path / "log.json", log)
     episodes, batch = read(tmp_path / "log.json", log, skip_bad=True)
     assert len(episodes) == batch.left_out == 1
-
-
-def eval_file(path: Path, *samples: dict[str, Any], zstd: bool = False) -> Path:
-    """A `.eval`; zstd members are written by hand, as Python before 3.14 cannot."""
-    members = {"header.json": json.dumps({**inspect_log(), "samples": None}).encode()}
-    for number, sample in enumerate(samples):
-        members[f"samples/{number}.json"] = json.dumps(sample).encode()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            if zstd and name.startswith("samples/"):
-                archive.writestr(
-                    zipfile.ZipInfo(name), zstandard.ZstdCompressor().compress(content)
-                )
-            else:
-                archive.writestr(name, content)
-    if zstd:  # mark the stored members as packed by method 93, in both of their headers
-        raw = bytearray(path.read_bytes())
-        for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-            at = raw.find(signature)
-            while at >= 0:
-                if raw[at + offset : at + offset + 2] == struct.pack("<H", 0):
-                    raw[at + offset : at + offset + 2] = struct.pack("<H", 93)
-                at = raw.find(signature, at + 4)
-        path.write_bytes(raw)
-    return path
-
-
-@pytest.mark.parametrize("zstd", [False, True])
-def test_an_eval_file(zstd: bool, tmp_path: Path) -> None:
-    samples = inspect_sample(1, "C"), inspect_sample(2, "I"), inspect_sample(3, "C", scores={})
-    path = eval_file(tmp_path / "log.eval", *samples, zstd=zstd)
-    batch = read_batch([path], skip_bad=True)
-    assert outcomes(list(batch.episodes())) == [("1", 1, "pass"), ("2", 1, "fail")]
-    assert batch.bad == [
-        f"{path}, samples/2.json: the sample has no score; score the log first (inspect score)"
-    ]
-
-
-def test_a_torn_eval_file_is_refused(tmp_path: Path) -> None:
-    path = eval_file(tmp_path / "log.eval", inspect_sample(1, "C"))
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match="the archive cannot be read"):
-        list(read_batch([path]).episodes())
 
 
 @pytest.mark.parametrize(
