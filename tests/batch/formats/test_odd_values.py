@@ -1,4 +1,4 @@
-"""Records of coding agents with anything anywhere are read or refused, and never crash."""
+"""Records with anything anywhere are read or refused, and never crash."""
 
 import copy
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.batch.formats import harbor, mini_swe_agent, swe_agent, terminal_bench
+from bot.batch.formats import harbor, inspect_ai, mini_swe_agent, swe_agent, terminal_bench
 from bot.batch.formats.atif import read_steps
 from bot.batch.formats.swe_bench import read_results
 from bot.cluster.events import failure_events
@@ -38,6 +38,10 @@ CASES: dict[str, tuple[Any, Callable[[Any, str], Episode]]] = {
     "mini-swe-agent": (
         mini_record(),
         lambda record, name: mini_swe_agent.read_record(record, name, RESULTS),
+    ),
+    "inspect": (
+        {"sample": foreign.inspect_sample(1, "I"), "log": foreign.inspect_log()},
+        lambda record, name: inspect_ai.read_item(record["sample"], record["log"], name),
     ),
     "harbor": (foreign.harbor_result(0.0, "AgentTimeoutError"), harbor.read_record),
     "atif": (foreign.atif_trajectory(), of_a_trajectory),
