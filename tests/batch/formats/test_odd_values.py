@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.batch.formats import harbor, inspect_ai, mini_swe_agent, swe_agent, terminal_bench
+from bot.batch.formats import (
+    harbor,
+    inspect_ai,
+    mini_swe_agent,
+    swe_agent,
+    tau2_bench,
+    terminal_bench,
+)
 from bot.batch.formats.atif import read_steps
 from bot.batch.formats.swe_bench import read_results
 from bot.cluster.events import failure_events
@@ -42,6 +49,10 @@ CASES: dict[str, tuple[Any, Callable[[Any, str], Episode]]] = {
     "inspect": (
         {"sample": foreign.inspect_sample(1, "I"), "log": foreign.inspect_log()},
         lambda record, name: inspect_ai.read_item(record["sample"], record["log"], name),
+    ),
+    "tau2-bench": (
+        {"run": foreign.tau2_simulation(0.0), "results": foreign.tau2_results()},
+        lambda record, name: tau2_bench.read_item(record["run"], record["results"], name),
     ),
     "harbor": (foreign.harbor_result(0.0, "AgentTimeoutError"), harbor.read_record),
     "atif": (foreign.atif_trajectory(), of_a_trajectory),
