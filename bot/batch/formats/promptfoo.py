@@ -6,12 +6,12 @@ set then too), 2 an error of the provider or of promptfoo itself (invalid).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
-import orjson
-
-from bot.batch.formats.values import as_dict, as_list, as_number, as_text, shown
-from bot.records import Episode, HarnessStep, ModelStep, Outcome, Step, UserStep
+from bot.batch.formats.values import as_count, as_dict, as_list, as_number, as_text, shown
+from bot.records import Episode, Expected, HarnessStep, ModelStep, Outcome, Step, Usage, UserStep
 
 NAME = "promptfoo"
 ITEMS = "results.results"
@@ -28,11 +28,10 @@ def recognises(skeleton: Any) -> str | None:
 
 def read_item(item: Any, skeleton: Any, file_name: str) -> Episode:
     """The episode of one result. Raises ValueError, with what is wrong, for a half one."""
-    result = as_dict(item)
-    success, reason = result.get("success"), result.get("failureReason")
-    if not isinstance(success, bool):
-        raise ValueError(f"success is {shown(success)}, neither true nor false")
-    outcome: Outcome = "pass" if success else "invalid" if reason == _ERROR else "fail"
+    result, document = as_dict(item), as_dict(skeleton)
+    config = as_dict(document.get("config"))
+    grading = as_dict(result.get("gradingResult"))
+    outcome = _outcome(result, grading)
     said = _said(as_dict(result.get("response")).get("output"))
     prompt = as_text(as_dict(result.get("prompt")).get("raw"))
     steps: list[Step] = []
@@ -40,33 +39,71 @@ def read_item(item: Any, skeleton: Any, file_name: str) -> Episode:
         steps.append(UserStep(index=0, content=prompt))
     if said is not None:
         steps.append(ModelStep(index=len(steps), content=said))
-    grading = as_dict(result.get("gradingResult"))
     if outcome == "fail":
         for check in _failed_checks(grading):
             steps.append(HarnessStep(index=len(steps), event="check_failed", message=check))
-    error, config = as_text(result.get("error")), as_dict(as_dict(skeleton).get("config"))
+    task_id, trial = _task(result, _repeats(document, config))
+    score, latency = as_number(result.get("score")), as_number(result.get("latencyMs"))
+    if score is None:  # success is the verdict; the score only grades it
+        score = float(outcome == "pass")
     return Episode(
         source=f"{NAME}/{as_text(config.get('description')) or 'unnamed'}",
-        task_id=_task_id(result),
+        task_id=task_id,
+        trial=trial,
         model=_provider(result),
         steps=steps,
         answer=said,
         end_reason="infrastructure" if outcome == "invalid" else "answer",
-        error=error if outcome == "invalid" else None,
-        score=None if outcome == "invalid" else as_number(result.get("score")),
+        error=(as_text(result.get("error")) or "error") if outcome == "invalid" else None,
+        score=None if outcome == "invalid" else score,
         outcome=outcome,
-        score_breakdown=_breakdown(grading),
+        score_breakdown=_breakdown(result, grading),
+        wall_s=None if latency is None else latency / 1000,
+        usage=_usage(as_dict(as_dict(result.get("response")).get("tokenUsage"))),
+        expected=_expected(as_list(as_dict(result.get("testCase")).get("assert"))),
     )
 
 
-def _task_id(result: dict[str, Any]) -> str:
-    number = as_text(result.get("testIdx"))
-    if number is not None:
-        return f"test {number}"
-    values = as_dict(as_dict(result.get("testCase")).get("vars")) or as_dict(result.get("vars"))
-    if not values:
-        raise ValueError("there is neither testIdx nor vars")
-    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()[:200]
+def _outcome(result: dict[str, Any], grading: dict[str, Any]) -> Outcome:
+    """`error` tells nothing: it is set where an assertion failed, too."""
+    success, reason = result.get("success"), result.get("failureReason")
+    if not isinstance(success, bool):
+        raise ValueError(f"success is {shown(success)}, neither true nor false")
+    if success:
+        if reason in (_ASSERTION, _ERROR):
+            raise ValueError(f"success is true, but failureReason is {reason}")
+        return "pass"
+    if reason == _ERROR:
+        return "invalid"
+    if reason != _ASSERTION and grading.get("pass") is not False:
+        raise ValueError(
+            f"failureReason is {shown(reason)} and no assertion failed: nothing tells a failure "
+            "from an error"
+        )
+    return "fail"
+
+
+def _repeats(document: dict[str, Any], config: dict[str, Any]) -> bool:
+    """Whether each test was run several times (`--repeat`)."""
+    options = as_dict(document.get("runtimeOptions")), as_dict(config.get("evaluateOptions"))
+    return any((as_count(option.get("repeat")) or 1) > 1 for option in options)
+
+
+def _task(result: dict[str, Any], repeats: bool) -> tuple[str, int]:
+    """Task id and trial. promptfoo numbers repetitions of a test as tests of their own.
+
+    They are told by what promptfoo groups them by itself, the description and the variables.
+    """
+    number = as_count(result.get("testIdx"))
+    if number is not None and not repeats:
+        return f"test {number}", 0
+    case = as_dict(result.get("testCase"))
+    description = as_text(case.get("description")) or ""
+    values = as_dict(result.get("vars")) or as_dict(case.get("vars"))
+    if not values and not description:
+        raise ValueError("there is neither testIdx nor vars nor a description")
+    digest = hashlib.sha256(_json([description, values]).encode()).hexdigest()
+    return f"{(description or _json(values))[:60]} {digest[:8]}", number or 0
 
 
 def _provider(result: dict[str, Any]) -> str:
@@ -79,7 +116,12 @@ def _provider(result: dict[str, Any]) -> str:
 def _said(output: Any) -> str | None:
     if output is None or isinstance(output, str):
         return output
-    return orjson.dumps(output).decode()
+    return _json(output)
+
+
+def _json(value: Any) -> str:
+    """Compact JSON with sorted keys; not by orjson, which refuses whole numbers over 64 bits."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def _failed_checks(grading: dict[str, Any]) -> list[str]:
@@ -92,6 +134,24 @@ def _failed_checks(grading: dict[str, Any]) -> list[str]:
     ]
 
 
-def _breakdown(grading: dict[str, Any]) -> dict[str, Any]:
-    named = as_dict(grading.get("namedScores"))
+def _breakdown(result: dict[str, Any], grading: dict[str, Any]) -> dict[str, Any]:
+    named = as_dict(result.get("namedScores")) or as_dict(grading.get("namedScores"))
     return {str(k): n for k, v in named.items() if (n := as_number(v)) is not None}
+
+
+def _usage(used: dict[str, Any]) -> Usage:
+    return Usage(
+        model_calls=as_count(used.get("numRequests")),
+        prompt_tokens=as_count(used.get("prompt")),
+        completion_tokens=as_count(used.get("completion")),
+        cached_tokens=as_count(used.get("cached")),
+    )
+
+
+def _expected(assertions: list[Any]) -> Expected | None:
+    """The answer that the only assertion wants, word for word; a template is none."""
+    only = as_dict(assertions[0]) if len(assertions) == 1 else {}
+    value = only.get("value")
+    if only.get("type") != "equals" or not isinstance(value, str) or "{{" in value:
+        return None
+    return Expected(answer=value)

@@ -13,6 +13,7 @@ from bot.batch.formats import (
     harbor,
     inspect_ai,
     mini_swe_agent,
+    promptfoo,
     swe_agent,
     tau2_bench,
     terminal_bench,
@@ -54,12 +55,17 @@ CASES: dict[str, tuple[Any, Callable[[Any, str], Episode]]] = {
         {"run": foreign.tau2_simulation(0.0), "results": foreign.tau2_results()},
         lambda record, name: tau2_bench.read_item(record["run"], record["results"], name),
     ),
+    "promptfoo": (
+        {"result": foreign.promptfoo_result(0, False, 1), "rest": foreign.promptfoo_results()},
+        lambda record, name: promptfoo.read_item(record["result"], record["rest"], name),
+    ),
     "harbor": (foreign.harbor_result(0.0, "AgentTimeoutError"), harbor.read_record),
     "atif": (foreign.atif_trajectory(), of_a_trajectory),
     "terminal-bench": (foreign.terminal_trial(False, "odd"), terminal_bench.read_record),
 }
+NUMBERS = st.integers(-5, 5) | st.just(10**30) | st.floats()
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=5),
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from(["role", "content", "extra", "a"]), inner, max_size=3)
