@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -20,7 +21,7 @@ from bot.edit.paths import EditablePaths
 from bot.edit.refusal import Refusal, RefusalKind, Refused
 from bot.edit.schema import Fields, read_fields
 from bot.records import ModificationSpec
-from bot.sandbox import ProcessLimits, choose_sandbox
+from bot.sandbox import ProcessLimits, Sandbox, choose_sandbox
 
 LARGEST_FILE = 1 << 20
 MOST_EDITS = 200
@@ -54,12 +55,13 @@ def apply_spec(
     try:
         fields = _read_edits(spec, EditablePaths(editable, protected))
         files = _read_files(fields, read)
-        before = _judge_before(interpreter, spec, fields, files)
-        answer = _run_worker(spec, fields, files)
+        before, answer = _judge_and_edit(interpreter, spec, fields, files)
         changed = {path: base64.b64decode(text) for path, text in answer["files"].items()}
         _judge_after(interpreter, fields, changed, before)
         if answer["unread"]:
-            raise Refused("would_not_compile", f"{answer['unread']} cannot be read back.")
+            raise Refused(
+                "would_not_compile", f"What comes out is not read back: {answer['unread']}"
+            )
     except Refused as refused:
         return Refusal(refused.kind, refused.message, refused.edit)
     return Applied(changed, list(answer["changed"]))
@@ -110,6 +112,27 @@ def _read_files(edits: Sequence[Fields], read: Callable[[str], bytes | None]) ->
             )
         files[edit.file] = content
     return files
+
+
+def _judge_and_edit(
+    interpreter: HarnessInterpreter,
+    spec: ModificationSpec,
+    edits: Sequence[Fields],
+    files: dict[str, bytes],
+) -> tuple[dict[str, Judgement], dict[str, Any]]:
+    """The judgements of the files as they are, and the child's answer. Both work side by side.
+
+    The interpreter's refusal comes first: what the parser says of such files is worth less.
+    """
+    sandbox = choose_sandbox()
+    with ThreadPoolExecutor(1) as beside:
+        answer = beside.submit(_run_worker, sandbox, spec, edits, files)
+        try:
+            before = _judge_before(interpreter, spec, edits, files)
+        except BaseException:
+            sandbox.kill_all()
+            raise
+        return before, answer.result()
 
 
 def _judge_before(
@@ -180,7 +203,10 @@ def _judge_after(
 
 
 def _run_worker(
-    spec: ModificationSpec, edits: Sequence[Fields], files: dict[str, bytes]
+    sandbox: Sandbox,
+    spec: ModificationSpec,
+    edits: Sequence[Fields],
+    files: dict[str, bytes],
 ) -> dict[str, Any]:
     request = {
         "files": {path: base64.b64encode(content).decode() for path, content in files.items()},
@@ -189,7 +215,7 @@ def _run_worker(
             for edit, fields in zip(spec.edits, edits, strict=True)
         ],
     }
-    done = choose_sandbox().run(
+    done = sandbox.run(
         [sys.executable, "-m", "bot.edit.worker"],
         cwd=Path(__file__).resolve().parents[2],
         env={"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": os.pathsep.join(sys.path)},

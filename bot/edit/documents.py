@@ -8,7 +8,9 @@ from typing import Any
 
 import libcst as cst
 
+from bot.edit.code import leading_lines, with_lines
 from bot.edit.refusal import Refused
+from bot.edit.tree import Statement
 
 # The parser drops a form feed before code. Meanwhile a comment line stands for what is before it.
 _FORM_FEED = re.compile(rb"^([ \t]*\x0c[ \t\x0c]*?)(?=[ \t]*[^\s#])", re.MULTILINE)
@@ -17,7 +19,7 @@ _MARK = "# form-feed-before-code-"
 
 @dataclass(frozen=True)
 class PythonDocument:
-    """A Python file.
+    """A Python file. `tree` is as edited, `read` as it was read.
 
     `old_mac`: its lines end in CR alone, which the tree holds as LF. `marked`: comments in the
     tree stand for form feeds.
@@ -25,12 +27,31 @@ class PythonDocument:
 
     path: str
     tree: cst.Module
+    read: cst.Module
     old_mac: bool = False
     marked: bool = False
 
     def with_tree(self, tree: Any) -> PythonDocument:
         """The document with an operation's result."""
         return replace(self, tree=tree)
+
+    def read_back(self) -> PythonDocument:
+        """The document as its bytes would be read. Refused where they cannot be.
+
+        What stands at the top level as it stood in the file is not parsed again.
+        """
+        known = {id(statement) for statement in self.read.body}
+        body: list[Statement] = []
+        for statement in self.tree.body:
+            if id(statement) in known:
+                body.append(statement)
+                continue
+            again = _parse_again(self.path, self.tree, statement)
+            if again is None:
+                return open_python(self.path, self.content)
+            body.extend(again)
+        read = self.tree.with_changes(body=body)
+        return replace(self, tree=read, read=read)
 
     @property
     def content(self) -> bytes:
@@ -59,6 +80,10 @@ class TextDocument:
         """The document with an operation's result."""
         return replace(self, tree=tree)
 
+    def read_back(self) -> TextDocument:
+        """The document as its bytes would be read."""
+        return open_text(self.path, self.content)
+
     @property
     def content(self) -> bytes:
         """Its bytes."""
@@ -71,11 +96,8 @@ class TextDocument:
 Document = PythonDocument | TextDocument
 
 
-def open_python(path: str, content: bytes, *, written_here: bool = False) -> PythonDocument:
-    """The syntax tree of a file. Refused where it cannot be had, or written back.
-
-    `written_here`: the bytes come from a tree, so writing them back need not be tried.
-    """
+def open_python(path: str, content: bytes) -> PythonDocument:
+    """The syntax tree of a file. Refused where it cannot be had, or written back."""
     old_mac = b"\r" in content and b"\n" not in content
     source = content.replace(b"\r", b"\n") if old_mac else content
     marked = b"\x0c" in source and _MARK.encode() not in source
@@ -83,14 +105,12 @@ def open_python(path: str, content: bytes, *, written_here: bool = False) -> Pyt
         tree = cst.parse_module(_hide_form_feeds(source) if marked else source)
         if not content:
             # What is added to an empty file ends as files do.
-            return PythonDocument(path, tree.with_changes(has_trailing_newline=True))
-        document = PythonDocument(path, tree, old_mac, marked)
-        written = content if written_here else document.content
+            tree = tree.with_changes(has_trailing_newline=True)
+            return PythonDocument(path, tree, tree)
+        document = PythonDocument(path, tree, tree, old_mac, marked)
+        written = document.content
     except cst.ParserSyntaxError as error:
-        raise Refused(
-            "unparseable",
-            f"{path} holds syntax that cannot be edited here, about line {error.raw_line}.",
-        ) from None
+        raise _unparseable(path, error) from None
     except (UnicodeDecodeError, LookupError):
         raise Refused("unparseable", f"{path} is not in the encoding that it declares.") from None
     if written != content:
@@ -100,6 +120,25 @@ def open_python(path: str, content: bytes, *, written_here: bool = False) -> Pyt
             f"{path} cannot be written back byte for byte: see line {line} (odd white space?).",
         )
     return document
+
+
+def _parse_again(path: str, module: cst.Module, statement: Statement) -> list[Statement] | None:
+    """A statement from its code; None where that, alone, would read otherwise than in its file."""
+    try:
+        alone = cst.parse_module(module.code_for_node(statement), module.config_for_parsing)
+    except cst.ParserSyntaxError as error:
+        raise _unparseable(path, error) from None
+    if alone.footer or not alone.body:
+        return None
+    first, *others = alone.body
+    return [with_lines(first, [*alone.header, *leading_lines(first)]), *others]
+
+
+def _unparseable(path: str, error: cst.ParserSyntaxError) -> Refused:
+    return Refused(
+        "unparseable",
+        f"{path} holds syntax that cannot be edited here, about line {error.raw_line}.",
+    )
 
 
 def open_text(path: str, content: bytes) -> TextDocument:

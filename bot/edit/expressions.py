@@ -88,6 +88,9 @@ def put_expression(module: cst.Module, path: Path, new: cst.BaseExpression) -> c
         return put_in_module(module, path, bare)
     length, statement = _statement_around(module, path)
     inner = path[length:]
+    around = _quote_around(statement, inner)
+    if around is not None:
+        new, bare = _requoted(new, around), _requoted(bare, around)
     enclosed = bare.with_changes(
         lpar=[cst.LeftParen(), *bare.lpar], rpar=[*bare.rpar, cst.RightParen()]
     )
@@ -109,6 +112,32 @@ def _statement_around(module: cst.Module, path: Path) -> tuple[int, cst.CSTNode]
         if isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
             found = (length, node)
     return found
+
+
+def _quote_around(statement: cst.CSTNode, path: Path) -> str | None:
+    """The quote of the f-string that a place lies in: before Python 3.12 it ends the string."""
+    for length in range(len(path), 0, -1):
+        node = node_at(statement, path[:length])
+        if isinstance(node, cst.FormattedString):
+            return node.quote
+    return None
+
+
+def _requoted(new: cst.BaseExpression, around: str) -> cst.BaseExpression:
+    """The expression with the other quote for its plain strings, where they would end `around`."""
+    other = "'" if '"' in around else '"'
+
+    class Requote(cst.CSTTransformer):
+        def leave_SimpleString(  # noqa: N802 - libcst's naming
+            self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+        ) -> cst.SimpleString:
+            if around not in updated_node.value or other in updated_node.raw_value:
+                return updated_node
+            return cst.SimpleString(f"{updated_node.prefix}{other}{updated_node.raw_value}{other}")
+
+    changed = new.visit(Requote())
+    assert isinstance(changed, cst.BaseExpression)
+    return changed
 
 
 def _dump(

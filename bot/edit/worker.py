@@ -1,7 +1,7 @@
 """The child process that makes the edits: deep or huge code may kill it, and not the bot.
 
 Reads one JSON request on standard input, `{"files": {path: base64}, "edits": [fields with op]}`,
-and writes one JSON answer: `{"files": {path: base64}, "changed": [bool], "unread": path or ""}`,
+and writes one JSON answer: `{"files": {path: base64}, "changed": [bool], "unread": why or ""}`,
 or `{"kind", "message", "edit"}` for a refusal.
 """
 
@@ -32,7 +32,9 @@ def apply_edits(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dic
 
     changed: list[bool] = []
     try:
-        results = _edit(files, edits, changed)
+        opened = _open_all(files, edits)
+        edited = _edit(opened, edits, changed)
+        results = _contents(files, opened, edited, edits, changed)
     except Refused as refused:
         return {"kind": refused.kind, "message": refused.message, "edit": refused.edit}
     answer = {
@@ -46,12 +48,15 @@ def apply_edits(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dic
     }
     repeated: list[bool] = []
     try:
-        again = _edit(results, edits, repeated, written_here=True)
+        reread = {path: document.read_back() for path, document in edited.items()}
     except Refused as refused:
-        if refused.kind == "unparseable":
-            answer["unread"] = edits[refused.edit]["file"]
+        answer["unread"] = refused.message
         return answer
-    if again != results:
+    try:
+        again = _edit(reread, edits, repeated)
+    except Refused:
+        return answer
+    if _contents(results, reread, again, edits, repeated) != results:
         return {
             "kind": "conflict",
             "message": "Applied a second time, this edit would change the file again; give it an "
@@ -61,28 +66,36 @@ def apply_edits(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dic
     return answer
 
 
+def _open_all(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dict[str, Document]:
+    from bot.edit.refusal import Refused
+
+    documents: dict[str, Document] = {}
+    for position, raw in enumerate(edits):
+        path = raw["file"]
+        try:
+            if path not in documents:
+                documents[path] = _open(path, files[path], raw["op"])
+        except Refused as refused:
+            raise refused.at(position) from None
+        except (RecursionError, MemoryError):
+            raise Refused("too_large", f"{path} is nested too deep.", position) from None
+    return documents
+
+
 def _edit(
-    files: dict[str, bytes],
-    edits: Sequence[dict[str, Any]],
-    changed: list[bool],
-    *,
-    written_here: bool = False,
-) -> dict[str, bytes]:
+    opened: dict[str, Document], edits: Sequence[dict[str, Any]], changed: list[bool]
+) -> dict[str, Document]:
     from libcst import CSTValidationError
 
     from bot.edit.operations import OPERATIONS
     from bot.edit.refusal import Refused
     from bot.edit.schema import SCHEMAS
 
-    opened: dict[str, Document] = {}
-    documents: dict[str, Document] = {}
+    documents = dict(opened)
     for position, raw in enumerate(edits):
         path = raw["file"]
+        document = documents[path]
         try:
-            if path not in documents:
-                documents[path] = _open(path, files[path], raw["op"], written_here)
-                opened[path] = documents[path]
-            document = documents[path]
             edit = SCHEMAS[raw["op"]].model_validate(raw)
             tree = OPERATIONS[raw["op"]](document.tree, edit)
         except Refused as refused:
@@ -95,6 +108,19 @@ def _edit(
         changed.append(tree is not document.tree and tree != document.tree)
         if changed[-1]:
             documents[path] = document.with_tree(tree)
+    return documents
+
+
+def _contents(
+    files: dict[str, bytes],
+    opened: dict[str, Document],
+    documents: dict[str, Document],
+    edits: Sequence[dict[str, Any]],
+    changed: Sequence[bool],
+) -> dict[str, bytes]:
+    """The bytes of the documents; those of a file whose document was not touched stay as given."""
+    from bot.edit.refusal import Refused
+
     results: dict[str, bytes] = {}
     for path, document in documents.items():
         try:
@@ -105,12 +131,12 @@ def _edit(
     return results
 
 
-def _open(path: str, content: bytes, op: str, written_here: bool) -> Document:
+def _open(path: str, content: bytes, op: str) -> Document:
     from bot.edit.documents import open_python, open_text
 
     if op == "edit_text":
         return open_text(path, content)
-    return open_python(path, content, written_here=written_here)
+    return open_python(path, content)
 
 
 def main() -> None:
