@@ -27,6 +27,7 @@ COMMANDS = {
     "watchlist": "Show what waits for more evidence, and what would promote it.",
     "fetch": "Get generations and notes from a remote into a clone.",
     "apply": "Apply a modification spec as a syntax-tree edit.",
+    "rebase": "Move a generation onto another revision, by structure.",
     "model": "Fetch, serve and stop the embedded model.",
     "schema": "Print the JSON Schema of a record.",
 }

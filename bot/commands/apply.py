@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,9 +15,18 @@ from bot.commands.options import json_option, repo_option
 from bot.errors import InputError, RepositoryError, UsageError
 
 if TYPE_CHECKING:
-    from bot.edit.apply import Applied
+    from bot.edit.moving import Reapplied
+    from bot.edit.refusal import Refusal
     from bot.git.repository import Repository
     from bot.records import ModificationSpec
+
+
+class EditRules(NamedTuple):
+    """What the table says of edits: globs, and the interpreter that judges syntax."""
+
+    editable: Sequence[str]
+    protected: Sequence[str]
+    python: str
 
 
 @click.command("apply")
@@ -25,6 +35,11 @@ if TYPE_CHECKING:
 @click.option("--check", is_flag=True, help="Say what would change; write nothing.")
 @click.option(
     "--onto", metavar="REV", help="Commit the result on top of REV; leave the work tree alone."
+)
+@click.option(
+    "--base",
+    metavar="REV",
+    help="With --onto: the revision that SPEC was written for.  [default: HEAD]",
 )
 @click.option(
     "--branch",
@@ -37,6 +52,7 @@ def command(
     repo: Path,
     check: bool,
     onto: str | None,
+    base: str | None,
     branch: str | None,
     as_json: bool,
 ) -> None:
@@ -45,33 +61,35 @@ def command(
     All of its edits or none; only files that the table declares editable are touched. Applying
     a spec twice changes nothing the second time. In the work tree, files with uncommitted
     changes are refused. With --onto, the spec is applied to that revision and committed on a
-    new branch: work tree, index and HEAD stay as they are.
+    new branch: work tree, index and HEAD stay as they are. Where that revision differs from the
+    one that the spec was written for, targets, statements and names are followed to where they
+    have gone; what cannot be followed with certainty is refused.
     """
-    from bot.commands.revision import load_table
-    from bot.edit.apply import Applied, apply_spec
+    from bot.edit.apply import apply_spec
+    from bot.edit.moving import Reapplied
     from bot.edit.refusal import Refusal
     from bot.edit.work_tree import read_inside
     from bot.git.repository import Repository
 
-    if branch is not None and onto is None:
-        raise UsageError("--branch goes with --onto.", "Name the revision: --onto HEAD.")
+    for option, given in (("--branch", branch), ("--base", base)):
+        if given is not None and onto is None:
+            raise UsageError(f"{option} goes with --onto.", "Name the revision: --onto HEAD.")
     repository = Repository.open(repo)
     if onto is None and repository.state().bare:
         raise RepositoryError("A bare repository has no work tree.", "Use --onto REV.")
-    base = repository.resolve_commit(onto or "HEAD")
-    table = load_table(repository, base)
+    target_commit = repository.resolve_commit(onto or "HEAD")
+    rules = edit_rules(repository, target_commit)
     spec = read_spec(spec_file)
     if onto is None and not check:
         refuse_dirty(repository, spec)
-    result = apply_spec(
-        spec,
-        (lambda path: repository.read_file(base, path))
-        if onto is not None
-        else (lambda path: read_inside(repository.root, path)),
-        editable=table.editable,
-        protected=[*table.protected, *table.splits.paths().values()],
-        python=table.python or sys.executable,
-    )
+    if onto is None:
+        applied = apply_spec(
+            spec, lambda path: read_inside(repository.root, path), **rules._asdict()
+        )
+        result = applied if isinstance(applied, Refusal) else Reapplied(spec, applied)
+    else:
+        made_on = repository.resolve_commit(base or "HEAD")
+        result = reapply_on(repository, spec, made_on, target_commit, rules)
     if isinstance(result, Refusal):
         if as_json:
             click.echo(json.dumps({"files": [], "changed": [], "refusal": asdict(result)}))
@@ -79,11 +97,11 @@ def command(
         raise InputError(
             f"Refused ({result.kind}), {where}{result.message}", "Nothing was changed."
         )
-    assert isinstance(result, Applied)
-    target = None
-    if result.files and not check:
-        target = write(repository, spec, result, base if onto is not None else None, branch)
-    show(result, check, target, as_json)
+    written = None
+    if result.applied.files and not check:
+        place = target_commit if onto is not None else None
+        written = write(repository, result, place, branch)
+    show(result, spec, check, written, as_json)
 
 
 def read_spec(spec_file: Path) -> ModificationSpec:
@@ -116,37 +134,71 @@ def refuse_dirty(repository: Repository, spec: ModificationSpec) -> None:
         )
 
 
+def edit_rules(repository: Repository, rev: str) -> EditRules:
+    """What the table of a revision says of edits. Raises InputError where there is none."""
+    from bot.commands.revision import load_table
+
+    table = load_table(repository, rev)
+    protected = [*table.protected, *table.splits.paths().values()]
+    return EditRules(table.editable, protected, table.python or sys.executable)
+
+
+def reapply_on(
+    repository: Repository, spec: ModificationSpec, made_on: str, onto: str, rules: EditRules
+) -> Reapplied | Refusal:
+    """Apply a spec that was written for one commit to another one."""
+    from bot.edit.moving import reapply_spec
+
+    before, now = repository.tree_of(made_on), repository.tree_of(onto)
+    return reapply_spec(
+        spec,
+        lambda path: repository.read_file(before, path),
+        lambda path: repository.read_file(now, path),
+        **rules._asdict(),
+        moved=repository.renames(before, now),
+        files=[entry.path for entry in repository.list_files(now)],
+    )
+
+
 def write(
     repository: Repository,
-    spec: ModificationSpec,
-    result: Applied,
-    base: str | None,
+    result: Reapplied,
+    onto: str | None,
     branch: str | None,
 ) -> str | None:
-    """Write the files to the work tree; or, with `base`, a commit: then the branch's name."""
+    """Write the files to the work tree; or, with `onto`, a commit: then the branch's name."""
     from bot.edit.work_tree import write_all
     from bot.lineage.message import spec_digest, write_spec_message
 
-    if base is None:
-        write_all(repository.root, result.files)
+    spec, files = result.spec, result.applied.files
+    if onto is None:
+        write_all(repository.root, files)
         return None
     name = branch or f"ecdysis/applied-{spec_digest(spec).removeprefix('sha256:')[:10]}"
-    tree = repository.write_tree(base, dict(result.files))
-    commit = repository.commit_tree(tree, [base], write_spec_message(spec))
+    tree = repository.write_tree(onto, dict(files))
+    commit = repository.commit_tree(tree, [onto], write_spec_message(spec))
     repository.update_ref(f"refs/heads/{name}", commit, None)
     return name
 
 
-def show(result: Applied, check: bool, branch: str | None, as_json: bool) -> None:
+def show(
+    result: Reapplied, spec: ModificationSpec, check: bool, branch: str | None, as_json: bool
+) -> None:
     from bot.display import count
 
-    files = sorted(result.files)
+    files = sorted(result.applied.files)
+    reworded = result.spec != spec
     if as_json:
-        click.echo(json.dumps({"files": files, "changed": result.changed, "branch": branch}))
+        answer = {"files": files, "changed": result.applied.changed, "branch": branch}
+        # The spec in the words of the new base, so that it can be kept.
+        again = result.spec.model_dump(mode="json") if reworded else None
+        click.echo(json.dumps(answer | {"reworded": again}))
     elif not files:
         click.echo("Nothing to change: what the spec asks for is there already.")
     else:
         verb = "would change" if check else "changed"
         click.echo(f"{count(len(files), 'file')} {verb}: {', '.join(files)}")
+        if reworded:
+            click.echo("The code has moved since the spec was written; its places were followed.")
         following = f"git show {branch}" if branch else "git diff"
         click.echo(f"Next: {'the same command without --check' if check else following}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ from bot.commands.options import json_option, repo_option
 from bot.display import printable
 
 if TYPE_CHECKING:
+    from bot.edit.hunks import Hunk
     from bot.git.repository import Repository
-    from bot.lineage.generations import Generation
+    from bot.lineage.generations import Generation, Repair
+    from bot.records import ModificationSpec
 
 LONGEST_DIFF = 5000
 
@@ -24,7 +27,7 @@ LONGEST_DIFF = 5000
 @click.command("show")
 @click.argument("name", metavar="GENERATION")
 @repo_option
-@click.option("--diff", "with_diff", is_flag=True, help="Show what each repair changes.")
+@click.option("--diff", "with_diff", is_flag=True, help="Show what each repair changes, and why.")
 @json_option
 def command(name: str, repo: Path, with_diff: bool, as_json: bool) -> None:
     """Show one GENERATION: what kept failing, why, and what its repairs do about it.
@@ -66,8 +69,9 @@ def write(repository: Repository, generation: Generation, with_diff: bool) -> li
         for key, value in message.trailers.items():
             lines.append(f"    {printable(key, 40)}: {printable(value)}")
         if with_diff:
-            lines.append("")
-            lines += paint_diff(diff_of(repository, generation, repair.commit), paint)
+            diff = diff_of(repository, generation, repair.commit)
+            hunks = explain(repository, generation, repair, diff)
+            lines += ["", *paint_diff(diff, hunks, paint)]
     lines += [f"Note: {sentence}" for sentence in find_missing([generation])]
     return lines
 
@@ -84,31 +88,85 @@ def describe(repository: Repository, generation: Generation, with_diff: bool) ->
         item["spec_record"] = note.get("spec")
         item["verdict"] = note.get("verdict")
         if with_diff:
-            item["diff"] = "\n".join(diff_of(repository, generation, repair.commit))
+            diff = diff_of(repository, generation, repair.commit)
+            item["diff"] = "\n".join(diff)
+            item["hunks"] = [
+                {"file": hunk.file, "header": hunk.header, "edits": hunk.edits, "why": why}
+                for hunk, why in explain(repository, generation, repair, diff)
+            ]
     return {"format_version": 1, **described, "missing": find_missing([generation])}
 
 
 def diff_of(repository: Repository, generation: Generation, commit: str) -> list[str]:
     """The lines of a repair's diff; one sentence where its parent is not in this clone."""
-    place = generation.commits.index(commit)
-    parent = generation.commits[place - 1] if place else generation.base
+    parent = parent_of(generation, commit)
     if parent is None or parent not in repository.read_commits([parent]):
         return ["The commit below this repair is not in this clone: git fetch --unshallow"]
     text = repository.git(
         *("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv"),
         *("--end-of-options", parent, commit),
     )
-    lines = text.split("\n")
-    if len(lines) > LONGEST_DIFF:
-        left_out = len(lines) - LONGEST_DIFF
-        lines = [*lines[:LONGEST_DIFF], f"... {left_out} more lines: git diff {parent} {commit}"]
-    return lines
+    return text.split("\n")
 
 
-def paint_diff(lines: list[str], paint: Paint) -> list[str]:
-    """The diff for a terminal: no control characters, colours where they are wanted."""
-    painted = []
-    for line in lines:
+def parent_of(generation: Generation, commit: str) -> str | None:
+    """The commit below a repair; None where a shallow clone ends before it."""
+    place = generation.commits.index(commit)
+    return generation.commits[place - 1] if place else generation.base
+
+
+def wrap(reason: str) -> list[str]:
+    """A reason as comment lines of at most 96 columns."""
+    return textwrap.wrap(reason, 96, initial_indent="# ", subsequent_indent="#   ") or []
+
+
+def explain(
+    repository: Repository, generation: Generation, repair: Repair, diff: list[str]
+) -> list[tuple[Hunk, list[str]]]:
+    """The hunks of a repair's diff, each with the reasons of the edits behind it."""
+    from bot.edit.hunks import explain_diff
+    from bot.lineage.evidence import read_note, stored_spec
+
+    parent = parent_of(generation, repair.commit)
+    if parent is None or not diff[0].startswith("diff "):
+        return []
+    spec = stored_spec(read_note(repository, repair.commit) or {})
+    hunks = explain_diff("\n".join(diff), spec, lambda path: repository.read_file(parent, path))
+    return [(hunk, reasons(hunk, spec, repair)) for hunk in hunks]
+
+
+def reasons(hunk: Hunk, spec: ModificationSpec | None, repair: Repair) -> list[str]:
+    """One sentence for each edit behind a hunk; the pattern stands at the end of the last."""
+    pattern = repair.message.trailers.get("Pattern", "")
+    answers = f" [{pattern}]" if pattern else ""
+    if spec is None:
+        return [f"{repair.message.title}{answers}"]
+    if not hunk.edits:
+        return ["Not by an edit of the spec: a person's change, or an older version of the bot."]
+    said = []
+    for number in hunk.edits:
+        edit = spec.edits[number]
+        where = f" in {edit.target}" if edit.target else ""
+        why = edit.why or spec.title
+        said.append(f"edit {number + 1} of {len(spec.edits)}, {edit.op}{where}: {why}")
+    said[-1] += answers
+    return said
+
+
+def paint_diff(lines: list[str], hunks: list[tuple[Hunk, list[str]]], paint: Paint) -> list[str]:
+    """The diff for a terminal, the reasons before each hunk.
+
+    No control characters; colours where they are wanted; at most `LONGEST_DIFF` lines of it.
+    """
+    painted: list[str] = []
+    whys = iter(hunks)
+    for number, line in enumerate(lines):
+        if number == LONGEST_DIFF:
+            painted.append(f"... {len(lines) - number} more lines: --json has them all")
+            break
+        if line.startswith("@@"):
+            for reason in next(whys, (None, []))[1]:
+                painted += [paint.reason(text) for text in wrap(printable(reason, 1000))]
         text = printable(line, lines=True)
         if line.startswith(("diff --git", "---", "+++", "index ", "new file", "deleted file")):
             text = paint.strong(text)
@@ -139,6 +197,9 @@ class Paint:
 
     def place(self, text: str) -> str:
         return self._style(text, fg="cyan")
+
+    def reason(self, text: str) -> str:
+        return self._style(text, fg="magenta")
 
     def added(self, text: str) -> str:
         return self._style(text, fg="green")

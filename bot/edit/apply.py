@@ -53,7 +53,7 @@ def apply_spec(
     """
     interpreter = HarnessInterpreter(python)
     try:
-        fields = _read_edits(spec, EditablePaths(editable, protected))
+        fields = read_edits(spec, EditablePaths(editable, protected))
         files = _read_files(fields, read)
         before, answer = _judge_and_edit(interpreter, spec, fields, files)
         changed = {path: base64.b64decode(text) for path, text in answer["files"].items()}
@@ -72,7 +72,8 @@ def is_python(path: str) -> bool:
     return path.lower().endswith((".py", ".pyi", ".pyw"))
 
 
-def _read_edits(spec: ModificationSpec, paths: EditablePaths) -> list[Fields]:
+def read_edits(spec: ModificationSpec, paths: EditablePaths) -> list[Fields]:
+    """The typed fields of each edit. Refused where one may not be, or lacks something."""
     if len(spec.edits) > MOST_EDITS:
         raise Refused("too_large", f"The spec holds {len(spec.edits)} edits, over {MOST_EDITS}.")
     fields = []
@@ -215,7 +216,12 @@ def _run_worker(
             for edit, fields in zip(spec.edits, edits, strict=True)
         ],
     }
-    done = sandbox.run(
+    return ask_worker(request, sandbox)
+
+
+def ask_worker(request: dict[str, Any], sandbox: Sandbox | None = None) -> dict[str, Any]:
+    """The answer of the child process that parses and edits. Refused where it refuses, or dies."""
+    done = (sandbox or choose_sandbox()).run(
         [sys.executable, "-m", "bot.edit.worker"],
         cwd=Path(__file__).resolve().parents[2],
         env={"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -21,6 +21,14 @@ class EditablePaths:
         self._globs = ", ".join(editable) or "nothing"
         self._protected = PathGlobs(_spelling(glob) for glob in protected)
 
+    def allows(self, path: str) -> bool:
+        """Whether an edit may touch `path`."""
+        try:
+            self.check(path)
+        except Refused:
+            return False
+        return True
+
     def check(self, path: str) -> None:
         """Raises Refused("not_editable" or "protected") where an edit may not touch `path`."""
         shown = printable(path, 200)

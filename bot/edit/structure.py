@@ -19,7 +19,7 @@ def same(one: object, other: object) -> bool:
     """Whether two nodes, or sequences of nodes, mean the same to the parser."""
     pairs = [(one, other)]
     while pairs:
-        left, right = map(_plain, pairs.pop())
+        left, right = map(plain, pairs.pop())
         if isinstance(left, list) and isinstance(right, list):
             if len(left) != len(right):
                 return False
@@ -53,7 +53,7 @@ def _fields(node: cst.CSTNode) -> tuple[str, ...]:
     return field_names(type(node))
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """A value without what does not matter: text by its value, blocks as lists of statements."""
     if isinstance(value, cst.MaybeSentinel):
         return None

@@ -2,7 +2,8 @@
 
 Reads one JSON request on standard input, `{"files": {path: base64}, "edits": [fields with op]}`,
 and writes one JSON answer: `{"files": {path: base64}, "changed": [bool], "unread": why or ""}`,
-or `{"kind", "message", "edit"}` for a refusal.
+or `{"kind", "message", "edit"}` for a refusal. With `steps` it answers `edit_in_steps`; with
+`old` and `new` instead of `files` it says the edits again for another revision.
 """
 
 from __future__ import annotations
@@ -111,6 +112,21 @@ def _edit(
     return documents
 
 
+def edit_in_steps(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """`{"steps": [base64]}`: the edited file after each of the edits; or the refusal."""
+    from bot.edit.refusal import Refused
+
+    steps: list[str] = []
+    try:
+        documents = _open_all(files, edits)
+        for edit in edits:
+            documents = _edit(documents, [edit], [])
+            steps.append(base64.b64encode(documents[edit["file"]].content).decode())
+    except Refused as refused:
+        return {"kind": refused.kind, "message": refused.message, "edit": refused.edit}
+    return {"steps": steps}
+
+
 def _contents(
     files: dict[str, bytes],
     opened: dict[str, Document],
@@ -139,15 +155,39 @@ def _open(path: str, content: bytes, op: str) -> Document:
     return open_python(path, content)
 
 
+def translate_edits(request: dict[str, Any]) -> dict[str, Any]:
+    """The edits for another revision: `{"edits": [{"edit": position, "fields"}]}`.
+
+    `request` has `old` and `new` files as `{path: base64}`, `moved` (old path → new path) and
+    the edits.
+    """
+    from bot.edit.refusal import Refused
+    from bot.edit.rewording import reword
+
+    old, new = (_decoded(request[name]) for name in ("old", "new"))
+    try:
+        return {"edits": reword(old, new, request["moved"], request["edits"])}
+    except Refused as refused:
+        return {"kind": refused.kind, "message": refused.message, "edit": refused.edit}
+
+
+def _decoded(files: dict[str, str]) -> dict[str, bytes]:
+    return {path: base64.b64decode(text) for path, text in files.items()}
+
+
 def main() -> None:
     request = json.load(sys.stdin)
-    files = {path: base64.b64decode(text) for path, text in request["files"].items()}
     answer: dict[str, Any] = {}
     # A tree holds millions of objects and no cycles.
     gc.disable()
 
     def work() -> None:
-        answer.update(apply_edits(files, request["edits"]))
+        if "old" in request:
+            answer.update(translate_edits(request))
+        elif request.get("steps"):
+            answer.update(edit_in_steps(_decoded(request["files"]), request["edits"]))
+        else:
+            answer.update(apply_edits(_decoded(request["files"]), request["edits"]))
 
     sys.setrecursionlimit(RECURSION)
     threading.stack_size(STACK)

@@ -175,6 +175,15 @@ class Repository:
         contents = objects.read_blobs(self._caller, files.values())
         return {path: contents[oid] for path, oid in files.items()}
 
+    def renames(self, old: str, new: str) -> dict[str, str]:
+        """Path in `old` → path in `new` of each file that git takes for renamed."""
+        listing = self.git(
+            *("diff-tree", "-r", "-z", "--find-renames", "--diff-filter=R", "--name-status"),
+            *("--end-of-options", self._tree_oid(old), self._tree_oid(new)),
+        )
+        words = listing.split("\0")[:-1]
+        return dict(zip(words[1::3], words[2::3], strict=True))
+
     def read_blob(self, oid: str) -> bytes:
         """The stored bytes of a blob."""
         return objects.read_blobs(self._caller, [oid])[oid]

@@ -20,18 +20,16 @@ LONGEST_QUOTE = 2000
 EVIDENCE_KEPT = 200
 
 
-def add_notes(
-    repository: Repository, notes: Mapping[str, tuple[RepairMessage, GenerationFigures]]
-) -> tuple[str, str, str | None]:
+def add_notes(repository: Repository, notes: Mapping[str, bytes]) -> tuple[str, str, str | None]:
     """Write a note for each commit; the ref change (name, new, old) that makes them visible.
 
     The caller puts the change into its own transaction.
     """
     old = repository.refs(NOTES_REF).get(NOTES_REF)
-    entries = {}
-    for commit, (message, figures) in notes.items():
-        blob = repository.write_blob(write_note(message, figures))
-        entries[f"{commit[:2]}/{commit[2:]}"] = ("100644", blob)
+    entries = {
+        f"{commit[:2]}/{commit[2:]}": ("100644", repository.write_blob(note))
+        for commit, note in notes.items()
+    }
     tree = repository.graft(old, entries)
     new = repository.commit_tree(tree, [old] if old else [], "Notes added by the Ecdysis bot")
     return NOTES_REF, new, old
@@ -47,6 +45,21 @@ def write_note(message: RepairMessage, figures: GenerationFigures) -> bytes:
         "spec": message.spec.model_dump(mode="json"),
         "pattern": pattern,
         "verdict": harmless(figures.verdict.model_dump(mode="json")),
+    }
+    return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
+
+
+def move_note(note: Mapping[str, Any], spec: ModificationSpec, commit: str) -> bytes:
+    """The note of a repair that was moved to another base, from that of its `commit`.
+
+    The verdict was about the old base and is left out.
+    """
+    body = {
+        "format_version": 1,
+        "spec_digest": spec_digest(spec),
+        "spec": spec.model_dump(mode="json"),
+        "pattern": note.get("pattern"),
+        "rebased_from": commit,
     }
     return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bot.errors import NothingFound, RepositoryError, UsageError
 from bot.git.objects import CommitRecord
 from bot.git.repository import RefMoved, Repository
-from bot.lineage.evidence import add_notes
+from bot.lineage.evidence import add_notes, write_note
 from bot.lineage.message import GenerationFigures, ParsedMessage, RepairMessage, parse_message
 
 BRANCH_PREFIX = "refs/heads/ecdysis/gen-"
@@ -112,7 +112,7 @@ def record_generation(
         commits = _write_commits(repository, base_commit, kept, figures, chosen)
         notes = add_notes(
             repository,
-            {oid: (m, figures) for oid, (_, m) in zip(commits, kept, strict=True)},
+            {oid: write_note(m, figures) for oid, (_, m) in zip(commits, kept, strict=True)},
         )
         changes: list[tuple[str, str, str | None]] = [
             (f"refs/heads/{branch_name(chosen)}", commits[-1], None),

@@ -120,6 +120,25 @@ def write_spec_message(spec: ModificationSpec) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
+# What a repair says of itself, whatever it stands on.
+_OWN = ("Pattern", "Attribution", "Layer", "Origin", "Tasks", "Predicted-Fixes")
+
+
+def write_moved_message(message: ParsedMessage, spec: ModificationSpec, commit: str) -> str:
+    """The message of a repair (of `commit`) that was moved to another base.
+
+    Its figures were measured on the old one and are left out.
+    """
+    trailers = {name: value for name, value in message.trailers.items() if name in _OWN}
+    trailers |= {"Spec": spec_digest(spec), "Rebased-From": commit}
+    blocks = [
+        message.title,
+        message.body,
+        "\n".join(f"{PREFIX}{name}: {one_line(value, 2000)}" for name, value in trailers.items()),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
 @dataclass(frozen=True)
 class ParsedMessage:
     """A message taken apart; trailer names without `Ecdysis-`, foreign trailers left out."""

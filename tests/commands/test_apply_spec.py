@@ -10,6 +10,7 @@ from bot.cli import main
 from bot.git.repository import Repository
 from tests.helpers.harnesses import tiny
 from tests.helpers.order_desk import as_json, snapshot
+from tests.helpers.repositories import git
 
 SPEC = {
     "title": "Answer seven",
@@ -47,6 +48,7 @@ def test_the_work_tree_is_edited_once(
         "files": ["agent.py"],
         "changed": [True],
         "branch": None,
+        "reworded": None,
     }
     assert "ANSWER = 7  # a number\n" in (harness.root / "agent.py").read_text()
     assert harness.uncommitted() == ["agent.py"]
@@ -147,3 +149,21 @@ def test_fetch_brings_the_refs_into_a_clone(
     for remote in ("nowhere", "--upload-pack=touch x"):
         assert main(["fetch", "-C", str(clone), "--", remote]) == 2
     assert "The remotes here: origin" in capsys.readouterr().err
+
+
+def test_onto_a_revision_whose_code_has_moved(
+    harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, folder = spec_file(tmp_path), str(harness.root)
+    base = harness.resolve_commit("HEAD")
+    moved = (harness.root / "agent.py").read_text().replace("ANSWER", "REPLY")
+    (harness.root / "agent.py").write_text(moved)
+    git(harness.root, "commit", "-qam", "Rename it")
+    assert main(["apply", spec, "-C", folder, "--onto", "HEAD"]) == 3
+    assert "assigns no 'ANSWER'" in capsys.readouterr().err
+    assert main(["apply", spec, "-C", folder, "--onto", "HEAD", "--base", base, "--json"]) == 0
+    said = as_json(capsys.readouterr().out)
+    assert said["reworded"]["edits"][0]["target"] == "REPLY"
+    assert harness.read_file(said["branch"], "agent.py") == moved.replace("6", "7").encode()
+    assert harness.uncommitted() == []
+    assert main(["apply", spec, "-C", folder, "--base", base]) == 2

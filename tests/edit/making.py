@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 import textwrap
 from typing import Any
 
@@ -10,6 +11,8 @@ from bot.edit.refusal import Refused
 from bot.edit.schema import read_fields
 from bot.edit.worker import apply_edits
 from bot.records import Edit
+
+PYTHON = sys.executable
 
 
 def block(text: str) -> str:
