@@ -63,7 +63,7 @@ def drift_cases(
     """
     before, wanted = behaviour(base), behaviour(edited)
     assert before != wanted, f"{spec.program}: {spec.name} changes nothing that the check sees"
-    chosen = [(kind,) for kind in KINDS]
+    chosen: list[tuple[str, ...]] = [(kind,) for kind in KINDS]
     chosen += [_some_kinds(chance) for _ in range(combined)]
     for kinds in chosen:
         drift = _combine(kinds, spec, base, chance)
