@@ -6,6 +6,7 @@ import ast
 import random
 import re
 import sysconfig
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,8 @@ def _make(source: bytes, trial: Trial) -> tuple[bytes | None, str]:
 
 
 def _check_meaning(source: bytes, result: bytes, trial: Trial) -> None:
+    if _compiles(source) and trial.edit["op"] != "replace_expression":
+        assert _compiles(result), trial
     try:
         ast.parse(result)
     except SyntaxError:
@@ -122,6 +125,16 @@ def _check_meaning(source: bytes, result: bytes, trial: Trial) -> None:
     if trial.edit["op"] == "replace_expression":
         kind = ast.dump(ast.parse(trial.edit["code"], mode="eval").body)
         assert kind in ast.dump(ast.parse(result)), trial
+
+
+def _compiles(source: bytes) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "code", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _common(one: bytes, other: bytes) -> tuple[int, int]:

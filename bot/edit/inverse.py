@@ -1,0 +1,168 @@
+"""The edits that undo an edit: found by comparing the syntax trees, and believed only when tried.
+
+An edit has an inverse where the two trees differ in statements of one block, or in expressions,
+and the edits that put the old ones back give the very bytes of before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import libcst as cst
+
+from bot.edit.blocks import Block, find_runs, lines_of
+from bot.edit.documents import PythonDocument
+from bot.edit.expressions import find_expressions
+from bot.edit.following import named_definitions
+from bot.edit.operations import OPERATIONS
+from bot.edit.refusal import Refused
+from bot.edit.schema import SCHEMAS
+from bot.edit.structure import flatten, same
+from bot.edit.tree import Spot, Statement, walk
+
+Fields = dict[str, Any]
+_BLOCKS = (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What stands at one place of two trees: lines of a block (with it), or an expression each."""
+
+    old: Sequence[Statement] | cst.BaseExpression
+    new: Sequence[Statement] | cst.BaseExpression
+    block: cst.CSTNode
+    position: int = 0
+
+
+def undo(before: PythonDocument, after: PythonDocument, edit: Fields) -> list[Fields]:
+    """The edits, in order, that lead from `after` back to `before`. Refused where none do."""
+    if edit["op"] == "rename":
+        outer, _, name = str(edit["target"]).rpartition(".")
+        target = f"{outer}.{edit['to']}".lstrip(".")
+        tried = [edit | {"target": target, "to": name}]
+        if _leads_back(before, after, tried):
+            return tried
+    undoing = []
+    for difference in differences(before.tree, after.tree):
+        made = _restore(before, after, difference)
+        if made is None:
+            break
+        undoing.append({"file": edit["file"], **made})
+    else:
+        if undoing and _leads_back(before, after, undoing):
+            return undoing
+    raise Refused("unsupported", f"{edit['op']} has no inverse here.")
+
+
+def _leads_back(before: PythonDocument, after: PythonDocument, edits: Sequence[Fields]) -> bool:
+    document = after
+    try:
+        for edit in edits:
+            schema = SCHEMAS[edit["op"]].model_validate(edit)
+            document = document.with_tree(OPERATIONS[edit["op"]](document.tree, schema))
+        return document.content == before.content
+    except (Refused, cst.CSTValidationError):
+        return False
+
+
+def differences(old: cst.CSTNode, new: cst.CSTNode) -> Iterator[Difference]:
+    """Where two trees differ, as deep as an edit can reach, in the order of the code."""
+    if old is new or same(old, new):
+        return
+    if isinstance(old, _BLOCKS) and isinstance(new, _BLOCKS):
+        yield from _in_block(old, new)
+    elif isinstance(old, cst.BaseExpression) and isinstance(new, cst.BaseExpression):
+        yield Difference(old, new, new)
+    elif type(old) is type(new):
+        pairs = list(zip(old.children, new.children, strict=False))
+        if len(old.children) != len(new.children):
+            return
+        for one, other in pairs:
+            yield from differences(one, other)
+
+
+def _in_block(old: Block, new: Block) -> Iterator[Difference]:
+    before, after = lines_of(old), lines_of(new)
+    start = 0
+    while start < min(len(before), len(after)) and same(before[start], after[start]):
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and same(before[-1 - end], after[-1 - end]):
+        end += 1
+    gone, come = before[start : len(before) - end], after[start : len(after) - end]
+    if len(gone) == len(come) == 1 and isinstance(gone[0], cst.BaseCompoundStatement):
+        inside = list(differences(gone[0], come[0]))
+        if inside:
+            yield from inside
+            return
+    yield Difference(gone, come, new, start)
+
+
+def _restore(
+    before: PythonDocument, after: PythonDocument, difference: Difference
+) -> Fields | None:
+    """The edit that puts back what was at one place; None where no operation can."""
+    target = _around(after.tree, difference.block)
+    scope = Spot(next((n for name, n in _definitions(after.tree) if name == target), after.tree))
+    if isinstance(difference.new, cst.BaseExpression):
+        found = [s.node for s in find_expressions(scope, difference.new)]
+        assert isinstance(difference.old, cst.BaseExpression)
+        return {
+            "op": "replace_expression",
+            "target": target,
+            "anchor": after.tree.code_for_node(difference.new),
+            "code": before.tree.code_for_node(difference.old),
+            "number": _number(found, difference.new),
+        }
+    old, new = (cast(Sequence[Statement], s) for s in (difference.old, difference.new))
+    if not new:
+        return _insertion(before, target, difference)
+    runs = [run.statements[0] for run in find_runs(scope, new)]
+    fields = {
+        "target": target,
+        "anchor": _text(after.tree, new),
+        "number": _number(runs, flatten(new)[0]),
+    }
+    if old:
+        return {"op": "replace_statements", "code": _text(before.tree, old), **fields}
+    return {"op": "delete_statements", **fields}
+
+
+def _insertion(before: PythonDocument, target: str, difference: Difference) -> Fields:
+    lines = lines_of(cast(Block, difference.block))
+    fields: Fields = {
+        "op": "insert_statements",
+        "target": target,
+        "code": _text(before.tree, cast(Sequence[Statement], difference.old)),
+    }
+    if difference.position < len(lines):
+        anchor = _text(before.tree, [lines[difference.position]])
+        return fields | {"place": "before", "anchor": anchor}
+    return fields | {"place": "after", "anchor": _text(before.tree, [lines[-1]])}
+
+
+def _text(module: cst.Module, lines: Sequence[Statement]) -> str:
+    return "".join(module.code_for_node(line) for line in lines).strip("\r\n")
+
+
+def _number(found: Sequence[cst.CSTNode], wanted: cst.CSTNode) -> int | None:
+    if len(found) < 2:
+        return None
+    return next((i + 1 for i, node in enumerate(found) if node is wanted), None)
+
+
+def _around(module: cst.Module, node: cst.CSTNode) -> str:
+    """The dotted name of the innermost definition that a node stands in; "" for the module."""
+    names = [
+        name
+        for name, definition in _definitions(module)
+        if any(spot.node is node for spot in walk(Spot(definition), lambda n: True))
+        or any(child is node for child in definition.children)
+    ]
+    return max(names, key=len, default="")
+
+
+def _definitions(module: cst.Module) -> list[tuple[str, cst.CSTNode]]:
+    return list(named_definitions(Spot(module)))
