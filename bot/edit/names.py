@@ -1,4 +1,4 @@
-"""Which names a module's top level binds, and by which statements."""
+"""Which names a module's top level, or a class, binds, and by which statements."""
 
 from __future__ import annotations
 
@@ -9,21 +9,29 @@ import libcst as cst
 from bot.edit.tree import Spot, walk
 
 
-def bindings(module: cst.Module) -> dict[str, list[cst.CSTNode]]:
+def bindings(scope: cst.Module | cst.ClassDef) -> dict[str, list[cst.CSTNode]]:
     """Name → the statements that bind it, also those inside `if`, `try` and loops."""
     found: dict[str, list[cst.CSTNode]] = {}
-    for node in top_level(module):
+    for node in top_level(scope):
         for name in bound_names(node):
             found.setdefault(name, []).append(node)
     return found
 
 
-def top_level(module: cst.Module) -> Iterator[cst.CSTNode]:
-    """The statements that run when the module is imported, outside functions and classes."""
+def top_level(scope: cst.Module | cst.ClassDef) -> Iterator[cst.CSTNode]:
+    """The statements that run when the module is imported, outside functions and other classes."""
+    for spot in own_statements(Spot(scope)):
+        yield spot.node
+
+
+def own_statements(scope: Spot) -> Iterator[Spot]:
+    """A scope's statements, also those in its `if` and `try` blocks, in the order of the code."""
     closed = (cst.FunctionDef, cst.ClassDef, cst.BaseExpression, cst.BaseSmallStatement)
-    for spot in walk(Spot(module), lambda node: not isinstance(node, closed)):
-        if isinstance(spot.node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
-            yield spot.node
+    for spot in walk(scope, lambda node: node is scope.node or not isinstance(node, closed)):
+        if spot is not scope and isinstance(
+            spot.node, cst.BaseSmallStatement | cst.BaseCompoundStatement
+        ):
+            yield spot
 
 
 def bound_names(node: cst.CSTNode) -> list[str]:

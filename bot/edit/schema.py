@@ -84,6 +84,27 @@ class AddFunction(Targeted):
     place: Literal["before", "after"] = "before"
 
 
+class AddClass(Targeted):
+    place: Place = "before"
+
+    @model_validator(mode="after")
+    def _inside(self) -> AddClass:
+        if self.place in ("start", "end") and not self.target.strip():
+            raise ValueError(f"place {self.place!r} needs a target: the class to put it in")
+        return self
+
+
+class AddMethod(Targeted):
+    target: Text
+    place: Place = "end"
+    anchor: str = ""
+
+    @model_validator(mode="after")
+    def _anchored(self) -> AddMethod:
+        _check_anchor(self.place, self.anchor)
+        return self
+
+
 class AddImport(Fields):
     pass
 
@@ -105,8 +126,10 @@ class EditText(Fields):
 
 
 SCHEMAS: dict[str, type[Fields]] = {
+    "add_class": AddClass,
     "add_function": AddFunction,
     "add_import": AddImport,
+    "add_method": AddMethod,
     "edit_text": EditText,
     "insert_statements": InsertStatements,
     "replace_expression": ReplaceExpression,

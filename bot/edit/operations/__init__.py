@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bot.edit.operations.add_class import add_class
 from bot.edit.operations.add_function import add_function
 from bot.edit.operations.add_import import add_import
+from bot.edit.operations.add_method import add_method
 from bot.edit.operations.edit_text import edit_text
 from bot.edit.operations.insert_statements import insert_statements
 from bot.edit.operations.replace_expression import replace_expression
@@ -20,8 +22,10 @@ from bot.edit.operations.replace_statements import replace_statements
 from bot.edit.operations.set_constant import set_constant
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add_class": add_class,
     "add_function": add_function,
     "add_import": add_import,
+    "add_method": add_method,
     "edit_text": edit_text,
     "insert_statements": insert_statements,
     "replace_expression": replace_expression,

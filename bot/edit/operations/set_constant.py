@@ -7,18 +7,17 @@ Postcondition: the name is assigned this value.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
 
 import libcst as cst
 
 from bot.edit.code import parse_expression
 from bot.edit.expressions import put_expression
-from bot.edit.names import bound_names
+from bot.edit.names import bound_names, own_statements
 from bot.edit.refusal import Refused
 from bot.edit.schema import SetConstant
 from bot.edit.structure import same
 from bot.edit.targets import choose, find_target
-from bot.edit.tree import Spot, put_in_module, walk
+from bot.edit.tree import Spot, put_in_module
 
 
 def set_constant(module: cst.Module, edit: SetConstant) -> cst.Module:
@@ -27,7 +26,7 @@ def set_constant(module: cst.Module, edit: SetConstant) -> cst.Module:
     if isinstance(scope.node, cst.FunctionDef):
         raise Refused("unsupported", f"{outer} is a function; set_constant takes module and class.")
     value = parse_expression(edit.code, module)
-    statements = list(_own_statements(scope))
+    statements = list(own_statements(scope))
     found = [spot for spot in statements if name in bound_names(spot.node)]
     where = outer or "this file"
     if not found:
@@ -50,16 +49,6 @@ def set_constant(module: cst.Module, edit: SetConstant) -> cst.Module:
     if same(old.value, value):
         return module
     return put_expression(module, (*spot.path, ("value", None)), value)
-
-
-def _own_statements(scope: Spot) -> Iterator[Spot]:
-    """The statements of a module or class, also inside its `if` and `try` blocks."""
-    closed = (cst.FunctionDef, cst.ClassDef, cst.BaseExpression, cst.BaseSmallStatement)
-    for spot in walk(scope, lambda node: node is scope.node or not isinstance(node, closed)):
-        if spot is not scope and isinstance(
-            spot.node, cst.BaseSmallStatement | cst.BaseCompoundStatement
-        ):
-            yield spot
 
 
 def _assigns_only(node: cst.CSTNode, name: str) -> bool:
