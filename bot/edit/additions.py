@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from bot.edit.blocks import Block, insert_in, lines_of, own_block
-from bot.edit.code import leading_lines, with_lines
+from bot.edit.blocks import Block, break_line, insert_in, lines_of, own_block
+from bot.edit.code import leading_lines, pad, with_lines
 from bot.edit.names import bindings, bound_names
 from bot.edit.refusal import Refused
 from bot.edit.structure import flatten, is_docstring, same_statements
@@ -86,34 +86,36 @@ def put_in_class(
     suite = block.node
     assert isinstance(suite, cst.IndentedBlock | cst.SimpleStatementSuite)
     statements = flatten(lines_of(suite))
-    filler = statements[-1]
-    if not _is_filler(filler) or not all(is_docstring(other) for other in statements[:-1]):
-        changed: Block = insert_in(block, position, [new], follow=follow)
-        return put_in_module(module, block.path, changed)
+    if _is_filler(statements[-1]) and all(is_docstring(other) for other in statements[:-1]):
+        position = len(statements) - 1
+        changed = _in_place_of_filler(suite, new)
+    else:
+        changed = insert_in(block, position, [new], follow=follow)
+    if position == 1 and is_docstring(statements[0]):
+        docstring, added, *others = lines_of(changed)
+        added = with_lines(added, pad(leading_lines(added), 1))
+        changed = changed.with_changes(body=[docstring, added, *others])
+    return put_in_module(module, block.path, changed)
+
+
+def _in_place_of_filler(
+    suite: cst.IndentedBlock | cst.SimpleStatementSuite, new: Statement
+) -> Block:
     lines = lines_of(suite)
-    last = lines[-1]
-    assert isinstance(last, cst.SimpleStatementLine)
-    body = list(lines[:-1])
-    if len(last.body) > 1:
-        docstring = last.body[0].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-        body.append(last.with_changes(body=[docstring]))
-        last = last.with_changes(leading_lines=[], trailing_whitespace=cst.TrailingWhitespace())
-    if isinstance(suite, cst.SimpleStatementSuite) and not body:
-        opened = cst.IndentedBlock(body=[new], header=suite.trailing_whitespace)
-        return put_in_module(module, block.path, opened)
-    comment = last.trailing_whitespace.comment
+    docstring, rest = break_line(lines[-1], len(flatten(lines[-1:])) - 1)
+    kept = [*lines[:-1], *docstring]
+    if isinstance(suite, cst.SimpleStatementSuite):
+        if not kept:
+            return cst.IndentedBlock(body=[new], header=suite.trailing_whitespace)
+        suite = cst.IndentedBlock(body=[])
+    filler = rest[0]
+    assert isinstance(filler, cst.SimpleStatementLine)
+    comment = filler.trailing_whitespace.comment
     said = [cst.EmptyLine(comment=comment)] if comment else []
-    lead = [*leading_lines(last), *said, *leading_lines(new)]
-    without = (
-        suite.with_changes(body=body)
-        if isinstance(suite, cst.IndentedBlock)
-        else cst.IndentedBlock(body=body)
-    )
-    added = with_lines(new, lead)
-    if not body:
-        return put_in_module(module, block.path, without.with_changes(body=[added]))
-    filled = insert_in(Spot(without), len(body), [added], follow=True)
-    return put_in_module(module, block.path, filled)
+    added = with_lines(new, [*leading_lines(filler), *said, *leading_lines(new)])
+    if not kept:
+        return suite.with_changes(body=[added])
+    return insert_in(Spot(suite.with_changes(body=kept)), len(kept), [added], follow=True)
 
 
 def _is_filler(node: cst.CSTNode) -> bool:

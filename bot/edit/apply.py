@@ -168,6 +168,10 @@ def _as_source(op: str, code: str) -> bytes:
     from bot.edit.dedent import dedent_code
 
     code = dedent_code(code)
+    if op == "add_decorator":
+        code = f"{code}\ndef _(): pass" if code[:1] in "@#" else f"@{code}\ndef _(): pass"
+    if op == "add_parameter":
+        code = f"def _(\n{code}\n): pass"
     if op in EXPRESSIONS:
         # A comment at its end must not swallow the bracket.
         code = f"({code.strip()}\n)" if "#" in code else f"({code.strip()})"

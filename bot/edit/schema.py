@@ -94,6 +94,15 @@ class AddClass(Targeted):
         return self
 
 
+class AddDecorator(Targeted):
+    target: Text
+    place: Literal["outermost", "innermost"] = "outermost"
+
+
+class AddField(Targeted):
+    target: Text
+
+
 class AddMethod(Targeted):
     target: Text
     place: Place = "end"
@@ -127,6 +136,8 @@ class EditText(Fields):
 
 SCHEMAS: dict[str, type[Fields]] = {
     "add_class": AddClass,
+    "add_decorator": AddDecorator,
+    "add_field": AddField,
     "add_function": AddFunction,
     "add_import": AddImport,
     "add_method": AddMethod,

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.edit.operations.add_class import add_class
+from bot.edit.operations.add_decorator import add_decorator
+from bot.edit.operations.add_field import add_field
 from bot.edit.operations.add_function import add_function
 from bot.edit.operations.add_import import add_import
 from bot.edit.operations.add_method import add_method
@@ -23,6 +25,8 @@ from bot.edit.operations.set_constant import set_constant
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_class": add_class,
+    "add_decorator": add_decorator,
+    "add_field": add_field,
     "add_function": add_function,
     "add_import": add_import,
     "add_method": add_method,
