@@ -94,6 +94,10 @@ class AddClass(Targeted):
         return self
 
 
+class RemoveImport(Fields):
+    unused_only: bool = True
+
+
 class AddDecorator(Targeted):
     target: Text
     place: Literal["outermost", "innermost"] = "outermost"
@@ -143,6 +147,7 @@ SCHEMAS: dict[str, type[Fields]] = {
     "add_method": AddMethod,
     "edit_text": EditText,
     "insert_statements": InsertStatements,
+    "remove_import": RemoveImport,
     "replace_expression": ReplaceExpression,
     "replace_function": ReplaceFunction,
     "replace_function_body": ReplaceFunctionBody,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -103,6 +104,25 @@ def put_at(root: cst.CSTNode, path: Path, new: cst.CSTNode) -> cst.CSTNode:
             items[index] = new
             new = node.with_changes(**{name: items})
     return new
+
+
+def put_all(root: cst.CSTNode, changes: Mapping[Path, cst.CSTNode]) -> cst.CSTNode:
+    """`root` with the nodes at the ends of several ways replaced; none lies below another."""
+    if () in changes:
+        return changes[()]
+    steps: dict[tuple[str, int | None], dict[Path, cst.CSTNode]] = {}
+    for path, new in changes.items():
+        steps.setdefault(path[0], {})[path[1:]] = new
+    fields: dict[str, Any] = {}
+    for (name, index), below in steps.items():
+        value = fields.get(name, getattr(root, name))
+        if index is None:
+            fields[name] = put_all(value, below)
+        else:
+            items = list(value)
+            items[index] = put_all(items[index], below)
+            fields[name] = items
+    return root.with_changes(**fields)
 
 
 def put_in_module(module: cst.Module, path: Path, new: cst.CSTNode) -> cst.Module:

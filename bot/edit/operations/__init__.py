@@ -17,6 +17,7 @@ from bot.edit.operations.add_import import add_import
 from bot.edit.operations.add_method import add_method
 from bot.edit.operations.edit_text import edit_text
 from bot.edit.operations.insert_statements import insert_statements
+from bot.edit.operations.remove_import import remove_import
 from bot.edit.operations.replace_expression import replace_expression
 from bot.edit.operations.replace_function import replace_function
 from bot.edit.operations.replace_function_body import replace_function_body
@@ -32,6 +33,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_method": add_method,
     "edit_text": edit_text,
     "insert_statements": insert_statements,
+    "remove_import": remove_import,
     "replace_expression": replace_expression,
     "replace_function": replace_function,
     "replace_function_body": replace_function_body,

@@ -19,54 +19,25 @@ from bot.edit.code import (
     is_definition,
     leading_lines,
     pad,
-    parse_statements,
     split_lines,
     with_lines,
 )
 from bot.edit.header import free_first_comments
+from bot.edit.imports import Import, imported, parse_import, source_of
 from bot.edit.names import bindings, bound_by, top_level
 from bot.edit.refusal import Refused
 from bot.edit.schema import AddImport
 from bot.edit.structure import flatten
 from bot.edit.tree import Spot, Statement, at_lines
 
-Import = cst.Import | cst.ImportFrom
-
 
 def add_import(module: cst.Module, edit: AddImport) -> cst.Module:
-    line = _without_present(module, _parse_import(edit, module))
+    line = _without_present(module, parse_import(edit.code, "add_import", module))
     if line is None:
         return module
     _refuse_taken(module, line)
     freed = free_first_comments(module)
     return freed.with_changes(body=_placed(freed, line))
-
-
-def _parse_import(edit: AddImport, module: cst.Module) -> cst.SimpleStatementLine:
-    statements = parse_statements(edit.code, module)
-    line = statements[0]
-    if (
-        len(flatten(statements)) != 1
-        or not isinstance(line, cst.SimpleStatementLine)
-        or not isinstance(line.body[0], Import)
-    ):
-        raise Refused("unsupported", "add_import takes one import statement.")
-    return line
-
-
-def _imported(node: Import) -> list[tuple[str, str, str]]:
-    """(module, name, alias) of everything that a statement imports."""
-    source = ""
-    if isinstance(node, cst.ImportFrom):
-        source = _source(node)
-    if isinstance(node.names, cst.ImportStar):
-        return [(source, "*", "")]
-    return [(source, alias.evaluated_name, alias.evaluated_alias or "") for alias in node.names]
-
-
-def _source(node: cst.ImportFrom) -> str:
-    name = cst.Module([]).code_for_node(node.module).replace(" ", "") if node.module else ""
-    return "." * len(node.relative) + name
 
 
 def _without_present(
@@ -78,9 +49,9 @@ def _without_present(
         name
         for small in _certain_statements(module)
         if isinstance(small, Import)
-        for name in _imported(small)
+        for name in imported(small)
     }
-    missing = [name not in present for name in _imported(node)]
+    missing = [name not in present for name in imported(node)]
     if not any(missing):
         return None
     if all(missing) or isinstance(node.names, cst.ImportStar):
@@ -110,7 +81,7 @@ def _refuse_taken(module: cst.Module, line: cst.SimpleStatementLine) -> None:
     if isinstance(node.names, cst.ImportStar):
         return
     existing = bindings(module)
-    for alias, wanted in zip(node.names, _imported(node), strict=True):
+    for alias, wanted in zip(node.names, imported(node), strict=True):
         name = bound_by(alias)
         taken = [
             other
@@ -127,11 +98,11 @@ def _refuse_taken(module: cst.Module, line: cst.SimpleStatementLine) -> None:
 
 def _agrees(node: Import, wanted: tuple[str, str, str], name: str) -> bool:
     """Whether an import binds `name` to the same thing: `import a.b` and `import a.c` do."""
-    for source, imported, alias in _imported(node):
-        if (source, imported, alias) == wanted:
+    for source, dotted, alias in imported(node):
+        if (source, dotted, alias) == wanted:
             return True
         plain = not source and not alias and not wanted[0] and not wanted[2]
-        if plain and imported.split(".")[0] == name == wanted[1].split(".")[0]:
+        if plain and dotted.split(".")[0] == name == wanted[1].split(".")[0]:
             return True
     return False
 
@@ -240,7 +211,7 @@ def _group(line: cst.CSTNode) -> tuple[int, bool, str]:
     """Where an import belongs: future, standard, installed or own; plain or from; its name."""
     node = cast(Import, flatten([line])[0])
     if isinstance(node, cst.ImportFrom):
-        name = _source(node)
+        name = source_of(node)
         if name.startswith("."):
             return 3, True, name
     else:
