@@ -1,6 +1,7 @@
 """The material of the drift benchmark: specs that show, drift that does not, merges like git's."""
 
 import ast
+import itertools
 import random
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from tests.helpers.drift.merges import Merges
 from tests.helpers.drift.outcomes import Outcome, summary
 from tests.helpers.drift.packages import package_edits, tree_of
 from tests.helpers.drift.program import (
-    Files,
     behaviour,
     program_files,
     program_names,
@@ -22,10 +22,8 @@ from tests.helpers.drift.program import (
 )
 
 RETRY = program_files("retry")
-OLDER = {"p/a.py": "def f(x):\n    y = x + 1\n    if y:\n        g(y)\n    return y\n"}
-NEWER = {
-    "p/a.py": "def f(x):\n    y = x + 1\n    if y and x:\n        h()\n        g(y)\n    return y\n"
-}
+OLDER = "def f(x):\n    y = x + 1\n    if y:\n        g(y)\n    return y\n"
+NEWER = OLDER.replace("if y:\n", "if y and x:\n        h()\n")
 
 
 def test_a_program_does_what_its_check_calls() -> None:
@@ -67,55 +65,49 @@ def test_an_edit_in_a_wrong_place_is_found_out() -> None:
     edited = apply_to_base(spec, RETRY)
     elsewhere = RETRY["harness/retry.py"].replace("BASE_DELAY * round", "BASE_DELAY**round")
     assert behaviour(edited) != behaviour({**RETRY, "harness/retry.py": elsewhere})
-    onto = {
-        **RETRY,
-        "harness/retry.py": edited["harness/retry.py"].replace("**attempt", " * attempt"),
-    }
-    assert program_outcome(
-        Case(spec, ("unparsed",), onto, behaviour(edited), True), RETRY
-    ).what == ("reapplied")
-    assert program_outcome(Case(spec, ("unparsed",), onto, "other", True), RETRY).what == "wrong"
+    right = Case(spec, ("unparsed",), RETRY, behaviour(edited), True)
+    assert program_outcome(right, RETRY).what == "reapplied"
+    other = Case(spec, ("unparsed",), RETRY, "other", True)
+    assert program_outcome(other, RETRY).what == "wrong"
 
 
 def test_cases_are_the_same_in_each_run() -> None:
     spec = program_specs("retry")[1]
     edited = apply_to_base(spec, RETRY)
     one, two = (
-        [(case.kinds, case.onto) for case in drift_cases(spec, RETRY, edited, 3, random.Random(5))]
+        [
+            (case.kinds, case.onto)
+            for case in itertools.islice(drift_cases(spec, RETRY, edited, 3, random.Random(5)), 8)
+        ]
         for _ in range(2)
     )
     assert one == two
-    assert len(one) > 15
+    assert len(one) == 8
 
 
 @pytest.mark.parametrize(
-    ("theirs", "conflict"),
-    [("a\nb\nC\n", True), ("A\nb\nc\n", True), ("a\nb\nc\nd\ne\nF\n", False)],
+    ("theirs", "conflict"), [("a\nb\nC\nd\ne\n", True), ("a\nb\nc\nd\nE\n", False)]
 )
 def test_a_merge_conflicts_where_cherry_pick_does(
     tmp_path: Path, theirs: str, conflict: bool
 ) -> None:
-    base: Files = {"a.txt": "a\nb\nc\nd\ne\nf\n"}
-    merges = Merges(tmp_path / "git", base)
-    change = merges.commit({"a.txt": "a\nB\nc\nd\ne\nf\n"})
-    onto = merges.commit({"a.txt": theirs if len(theirs) > 6 else theirs + "d\ne\nf\n"})
+    merges = Merges(tmp_path / "git", {"a.txt": "a\nb\nc\nd\ne\n"})
+    change = merges.commit({"a.txt": "a\nB\nc\nd\ne\n"})
+    onto = merges.commit({"a.txt": theirs})
     assert merges.conflict(change, onto) == conflict
     assert merges.cherry_pick_conflicts(change, onto) == conflict
 
 
 def test_the_reference_edit_of_a_package_is_made_at_the_same_statement() -> None:
-    edits = package_edits(OLDER, NEWER, random.Random(2))
-    for _ in range(20):
-        edit = next(edits)
+    older, newer = {"p/a.py": OLDER}, {"p/a.py": NEWER}
+    for edit in itertools.islice(package_edits(older, newer, random.Random(2)), 20):
         [only] = edit.spec.edits
-        if "if y" in only.anchor or only.anchor.strip() == "y":
-            continue
-        assert edit.onto_file == "p/a.py"
-        assert edit.wanted is not None
-        assert edit.wanted.count("probe_value") == ast.dump(ast.parse(only.code)).count(
-            "probe_value"
-        )
-        assert edit.wanted != tree_of(NEWER["p/a.py"])
+        if only.anchor.strip().startswith("if y"):
+            assert (edit.onto_file, edit.wanted) == (None, None)
+        else:
+            assert edit.onto_file == "p/a.py"
+            assert edit.wanted is not None
+            assert edit.wanted.count("probe_") == tree_of(only.code).count("probe_")
 
 
 def test_a_summary_counts_each_kind_and_what_is_applicable() -> None:
