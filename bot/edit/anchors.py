@@ -22,19 +22,26 @@ def missing_statement(
 ) -> str:
     """What to say of an anchor that is not there: the statement most like it."""
     first = one_line(module, flatten(wanted)[0])
-    statements = [
-        statement
-        for block in blocks(scope)
-        for statement in flatten(lines_of(cast(Block, block.node)))
-    ]
     message = f"There is no statement {first!r} in {where}."
-    near = nearest(module, flatten(wanted)[0], statements)
+    near = nearest_statement(module, scope, wanted)
     if near is None:
         return message
     line = line_numbers(module, [near])[0]
     if one_line(module, near) == first:
         return f"{message} Line {line} begins like it, but goes on differently."
     return f"{message} The nearest is at line {line}: {one_line(module, near)!r}."
+
+
+def nearest_statement(
+    module: cst.Module, scope: Spot, wanted: Sequence[Statement]
+) -> cst.CSTNode | None:
+    """The statement of a scope that looks most like the first wanted one; None: none does."""
+    statements = [
+        statement
+        for block in blocks(scope)
+        for statement in flatten(lines_of(cast(Block, block.node)))
+    ]
+    return nearest(module, flatten(wanted)[0], statements)
 
 
 def nearest(

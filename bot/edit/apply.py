@@ -26,8 +26,6 @@ from bot.sandbox import ProcessLimits, Sandbox, choose_sandbox
 LARGEST_FILE = 1 << 20
 MOST_EDITS = 200
 WORKER_LIMITS = ProcessLimits(wall_s=10, memory_mb=2048, output_mb=64)
-# Operations whose code is an expression; the others bring statements.
-EXPRESSIONS = ("replace_expression", "set_constant")
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def _judge_and_edit(
     with ThreadPoolExecutor(1) as beside:
         answer = beside.submit(_run_worker, sandbox, spec, edits, files)
         try:
-            before = _judge_before(interpreter, spec, edits, files)
+            before = _judge_before(interpreter, edits, files)
         except BaseException:
             sandbox.kill_all()
             raise
@@ -138,16 +136,15 @@ def _judge_and_edit(
 
 def _judge_before(
     interpreter: HarnessInterpreter,
-    spec: ModificationSpec,
     edits: Sequence[Fields],
     files: dict[str, bytes],
 ) -> dict[str, Judgement]:
     """Judgements of the Python files. Refused where one, or the code of an edit, does not parse."""
     paths = [path for path in files if is_python(path)]
-    codes = [i for i, edit in enumerate(edits) if is_python(edit.file)]
+    codes = [i for i, edit in enumerate(edits) if is_python(edit.file) and edit.code]
     judgements = interpreter.judge(
         [Source(files[path]) for path in paths]
-        + [Source(_as_source(spec.edits[i].op, edits[i].code), whole=False) for i in codes]
+        + [Source(_as_source(edits[i]), whole=False) for i in codes]
     )
     for path, judgement in zip(paths, judgements, strict=False):
         if not judgement.parses:
@@ -155,7 +152,7 @@ def _judge_before(
             raise Refused("unparseable", f"{path} does not parse: {judgement.reason}.", first)
     for position, judgement in zip(codes, judgements[len(paths) :], strict=True):
         if not judgement.parses:
-            kind = "expression" if spec.edits[position].op in EXPRESSIONS else "code"
+            kind = "expression" if edits[position].brings == "expression" else "code"
             raise Refused(
                 "would_not_compile",
                 f"The edit's {kind} does not parse: {judgement.reason}.",
@@ -164,15 +161,17 @@ def _judge_before(
     return dict(zip(paths, judgements, strict=False))
 
 
-def _as_source(op: str, code: str) -> bytes:
+def _as_source(edit: Fields) -> bytes:
     from bot.edit.dedent import dedent_code
 
-    code = dedent_code(code)
-    if op == "add_decorator":
+    code = dedent_code(edit.code)
+    if edit.brings == "decorator":
         code = f"{code}\ndef _(): pass" if code[:1] in "@#" else f"@{code}\ndef _(): pass"
-    if op == "add_parameter":
+    elif edit.brings == "parameter":
         code = f"def _(\n{code}\n): pass"
-    if op in EXPRESSIONS:
+    elif edit.brings == "item":
+        code = f"({code}\n)" if ":" not in code else f"{{{code}\n}}"
+    elif edit.brings == "expression":
         # A comment at its end must not swallow the bracket.
         code = f"({code.strip()}\n)" if "#" in code else f"({code.strip()})"
     return code.encode("utf-8", "surrogatepass")

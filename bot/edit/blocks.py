@@ -144,6 +144,52 @@ def put_statements(run: Run, new: Sequence[Statement]) -> Block:
     return _with_lines(block, [*lines[:first], *head, *added, *tail, *lines[last + 1 :]])
 
 
+def take_out(run: Run) -> Block:
+    """The block without the run; with `pass` where nothing would be left of it."""
+    block = cast(Block, run.block.node)
+    lines = lines_of(block)
+    first, before, _ = _locate(lines, run.start)
+    last, _, after = _locate(lines, run.stop - 1)
+    head, _ = break_line(lines[first], before)
+    _, tail = break_line(lines[last], len(_smalls(lines[last])) - after)
+    previous = [*lines[:first], *head]
+    following = [*tail, *lines[last + 1 :]]
+    apart, _ = split_lines(leading_lines(lines[first])) if not before else ([], [])
+    if following and not tail:
+        has_head = isinstance(block, cst.Module) and bool(block.header)
+        opens = not previous and not has_head
+        following[0] = with_lines(following[0], _join(opens, apart, following[0]))
+    elif tail and not before:
+        following[0] = with_lines(tail[0], leading_lines(lines[first]))
+    if not previous and not following and not isinstance(block, cst.Module):
+        following = [cst.SimpleStatementLine(body=[cst.Pass()])]
+        if isinstance(block, cst.SimpleStatementSuite):
+            return block.with_changes(body=[cst.Pass()])
+    kept = [] if following else [line for line in apart if line.comment is not None]
+    if isinstance(block, cst.Module) and not (previous or following or kept or block.header):
+        block = block.with_changes(has_trailing_newline=bool(block.footer))
+    if kept and not isinstance(block, cst.SimpleStatementSuite):
+        block = block.with_changes(footer=[*kept, *block.footer])
+    return _with_lines(block, [*previous, *following])
+
+
+def _join(
+    opens: bool, apart: Sequence[cst.EmptyLine], following: Statement
+) -> list[cst.EmptyLine]:
+    """The lines before what follows a deleted statement: its own, and what was not deleted.
+
+    `opens`: it is the first in its block now.
+    """
+    own = leading_lines(following)
+    if any(line.comment is not None for line in apart):
+        return [*apart, *own]
+    if opens and not apart:
+        return without_blank_start(own)
+    rest = without_blank_start(own)
+    blanks = max(len(apart), len(own) - len(rest))
+    return [*blank_lines(blanks), *rest] if len(own) - len(rest) < blanks else own
+
+
 def insert_in(block_spot: Spot, position: int, new: Sequence[Statement], *, follow: bool) -> Block:
     """The block with `new` before its statement number `position`.
 

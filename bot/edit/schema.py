@@ -7,7 +7,7 @@ of the same dotted name; both count from 1, in the order of the file.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -30,12 +30,16 @@ def _not_blank(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_not_blank)]
 Place = Literal["start", "end", "before", "after"]
+Brings = Literal["statements", "expression", "decorator", "parameter", "item"]
 
 
 class Fields(BaseModel):
     """What every edit says: which file, and the code that it brings."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
+
+    # What `code` is to the parser.
+    brings: ClassVar[Brings] = "statements"
 
     file: str
     code: Text
@@ -64,7 +68,17 @@ class ReplaceStatements(Targeted):
     number: PositiveInt | None = None
 
 
+class DeleteStatements(Fields):
+    code: str = ""
+    target: str = ""
+    target_number: PositiveInt | None = None
+    anchor: Text
+    number: PositiveInt | None = None
+
+
 class ReplaceExpression(Targeted):
+    brings = "expression"
+
     anchor: Text
     number: PositiveInt | None = None
 
@@ -99,6 +113,8 @@ class RemoveImport(Fields):
 
 
 class AddDecorator(Targeted):
+    brings = "decorator"
+
     target: Text
     place: Literal["outermost", "innermost"] = "outermost"
 
@@ -123,6 +139,8 @@ class AddImport(Fields):
 
 
 class SetConstant(Targeted):
+    brings = "expression"
+
     target: Text
     number: PositiveInt | None = None
 
@@ -145,6 +163,7 @@ SCHEMAS: dict[str, type[Fields]] = {
     "add_function": AddFunction,
     "add_import": AddImport,
     "add_method": AddMethod,
+    "delete_statements": DeleteStatements,
     "edit_text": EditText,
     "insert_statements": InsertStatements,
     "remove_import": RemoveImport,

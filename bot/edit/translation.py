@@ -26,13 +26,13 @@ from bot.edit.following import (
 from bot.edit.merge import Merge
 from bot.edit.names import bindings, bound_names
 from bot.edit.refusal import Refused
+from bot.edit.schema import SCHEMAS
 from bot.edit.shapes import own_names, rename_in, renamed, shape, used_names
 from bot.edit.structure import flatten, is_docstring, same
 from bot.edit.targets import definitions, find_target
 from bot.edit.tree import Spot, Statement, walk
 
 STATEMENTS = ("insert_statements", "replace_statements", "delete_statements")
-EXPRESSIONS = ("replace_expression", "set_constant", "set_default", "set_argument", "append_to")
 ADDITIONS = ("add_function", "add_import", "add_class")
 Fields = dict[str, Any]
 
@@ -180,20 +180,20 @@ class _Following:
         if taken and edit["op"] in STATEMENTS:
             raise Refused("conflict", f"{taken[0]} is something else in {self._where} now.")
 
-    def _parse(self, edit: Fields, code: str) -> list[cst.CSTNode]:
-        """The code as statements, or as an expression."""
-        if edit["op"] in EXPRESSIONS:
-            try:
-                return [parse_expression(code, self._before)]
-            except Refused:
-                return []
+    def _parse(self, edit: Fields, code: str, *, is_anchor: bool = False) -> list[cst.CSTNode]:
+        """The code as statements, or as an expression; [] where it is neither by itself."""
+        kind = SCHEMAS[edit["op"]].brings
         try:
+            if kind == "expression" or (is_anchor and edit["op"] not in STATEMENTS):
+                return [parse_expression(code, self._before)]
+            if kind != "statements" and not is_anchor:
+                return []
             return list(parse_statements(code, self._before))
         except Refused:
             return []
 
     def _renamed(self, edit: Fields, code: str, *, is_anchor: bool = False) -> str:
-        nodes = self._parse(edit, code)
+        nodes = self._parse(edit, code, is_anchor=is_anchor)
         names = {old: new for old, new in self._names.items() if old in used_names(nodes)}
         if not nodes or not names:
             return code

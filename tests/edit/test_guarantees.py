@@ -100,7 +100,7 @@ def test_plain_paths() -> None:
 def test_an_unknown_operation_and_missing_fields() -> None:
     said = refusal("x = 1\n", {"op": "rewrite_everything", "code": "x"})
     assert said.kind == "unsupported"
-    assert "there are add_function, add_import" in said.message
+    assert "there are add_class, add_decorator" in said.message
     said = refusal("x = 1\n", {"op": "replace_expression", "code": "x"})
     assert said.message == "replace_expression needs anchor."
 
