@@ -116,17 +116,16 @@ class Scanner:
     def _mention(self, name: str, spot: Spot, scope: Scope, *, binds: bool = False) -> None:
         self.found.mentions.append(Mention(name, spot, scope, binds))
 
-    def _assign(self, spot: Spot | None, scope: Scope) -> None:
+    def _assign(self, spot: Spot, scope: Scope) -> None:
         """What is assigned to: names are bound; others (`a.b`, `a[0]`) are read."""
-        if spot is None:
-            return
         if isinstance(spot.node, cst.Name):
             self._mention(spot.node.value, spot, scope, binds=True)
         elif isinstance(spot.node, cst.Tuple | cst.List):
             for index in range(len(spot.node.elements)):
                 path: Path = (*spot.path, ("elements", index), ("value", None))
                 self._assign(Spot(spot.node.elements[index].value, path), scope)
-        else:
+        # `case _` and `case *_` have no name.
+        elif isinstance(spot.node, cst.CSTNode):
             self._visit(spot, scope)
 
     def _inner(self, kind: Kind, spot: Spot, outer: Scope) -> Scope:

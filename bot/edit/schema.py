@@ -63,6 +63,12 @@ class InsertStatements(Targeted):
         return self
 
 
+class Rename(Targeted):
+    target: Text
+    to: Text
+    code: str = ""
+
+
 class ReplaceStatements(Targeted):
     anchor: Text
     number: PositiveInt | None = None
@@ -167,6 +173,7 @@ SCHEMAS: dict[str, type[Fields]] = {
     "edit_text": EditText,
     "insert_statements": InsertStatements,
     "remove_import": RemoveImport,
+    "rename": Rename,
     "replace_expression": ReplaceExpression,
     "replace_function": ReplaceFunction,
     "replace_function_body": ReplaceFunctionBody,

@@ -19,6 +19,7 @@ from bot.edit.operations.delete_statements import delete_statements
 from bot.edit.operations.edit_text import edit_text
 from bot.edit.operations.insert_statements import insert_statements
 from bot.edit.operations.remove_import import remove_import
+from bot.edit.operations.rename import rename
 from bot.edit.operations.replace_expression import replace_expression
 from bot.edit.operations.replace_function import replace_function
 from bot.edit.operations.replace_function_body import replace_function_body
@@ -36,6 +37,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "edit_text": edit_text,
     "insert_statements": insert_statements,
     "remove_import": remove_import,
+    "rename": rename,
     "replace_expression": replace_expression,
     "replace_function": replace_function,
     "replace_function_body": replace_function_body,
