@@ -28,12 +28,14 @@ class CallSite:
 class Callers:
     """`unknown` are calls that may be of the function (`x.f()`), `values` places that pass it on.
 
-    `overrides` are methods of the same name in classes above and below.
+    `definitions` are all statements that bind its name in its scope; `overrides` are methods of
+    the same name in classes above and below.
     """
 
     calls: list[CallSite] = field(default_factory=list)
     unknown: list[Spot] = field(default_factory=list)
     values: list[Spot] = field(default_factory=list)
+    definitions: list[cst.CSTNode] = field(default_factory=list)
     overrides: list[cst.CSTNode] = field(default_factory=list)
 
 
@@ -43,17 +45,20 @@ def callers_of(module: cst.Module, found: Scopes, target: Spot) -> Callers:
     assert isinstance(function, cst.FunctionDef)
     owner = _without_types(found.of(target.path).outer)
     name = function.name.value
-    callers = Callers()
+    meant = owner.meaning(name) or owner
+    bindings = [m for m in found.mentions_of(name, meant) if m.binds]
+    callers = Callers(definitions=[m.spot.node for m in bindings])
     if owner.kind != "class":
-        meant = owner.meaning(name) or owner
         for mention in found.mentions_of(name, meant):
             _add_mention(module, callers, mention, 0)
         return callers
     _add_attributes(found, callers, owner, function, module)
     callers.overrides = [
-        scope.spot.node
+        mention.spot.node
         for scope in _relatives(found, owner)
         if scope is not owner and name in scope.bound
+        for mention in found.mentions_of(name, scope)
+        if mention.binds
     ]
     if name in ("__init__", "__new__"):
         _add_constructions(module, found, callers, owner)

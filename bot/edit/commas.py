@@ -36,3 +36,59 @@ def _with_comment_of(
     ):
         return space.with_changes(first_line=said.first_line)
     return space
+
+
+def with_item(
+    items: Sequence[Any], index: int, new: Any, opening: cst.BaseParenthesizableWhitespace
+) -> list[Any]:
+    """The items with another one at a place, set as the others are: in line, or one a line.
+
+    `opening` is the space between the bracket and the first item.
+    """
+    if not items:
+        return [new]
+    separator = cst.Comma(whitespace_after=_separation(items, opening))
+    if index < len(items):
+        return [*items[:index], new.with_changes(comma=separator), *items[index:]]
+    last = items[-1]
+    if isinstance(last.comma, cst.Comma):
+        end = last.comma.whitespace_after
+        new = new.with_changes(comma=last.comma.with_changes(whitespace_after=_plain(end)))
+    else:
+        old_field, new_field = _AFTER[type(last)], _AFTER[type(new)]
+        end = getattr(last, old_field)
+        new = new.with_changes(**{new_field: _plain(end)})
+        last = last.with_changes(**{old_field: cst.SimpleWhitespace("")})
+    space = _with_comment_of(end, separator.whitespace_after)
+    has_comment = isinstance(end, cst.ParenthesizedWhitespace) and end.first_line.comment
+    if has_comment and not isinstance(space, cst.ParenthesizedWhitespace):
+        # A comment needs the line's end behind it.
+        space = end
+    last = last.with_changes(comma=separator.with_changes(whitespace_after=space))
+    return [*items[:-1], last, new]
+
+
+_AFTER: dict[type[cst.CSTNode], str] = {
+    cst.Param: "whitespace_after_param",
+    cst.ParamSlash: "whitespace_after",
+    cst.Arg: "whitespace_after_arg",
+}
+
+
+def _separation(
+    items: Sequence[Any], opening: cst.BaseParenthesizableWhitespace
+) -> cst.BaseParenthesizableWhitespace:
+    """The space behind a comma between two items."""
+    if len(items) > 1:
+        return _plain(items[0].comma.whitespace_after)
+    return _plain(opening) if isinstance(opening, cst.ParenthesizedWhitespace) else _SPACE
+
+
+def _plain(space: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
+    """The space without comments."""
+    if isinstance(space, cst.ParenthesizedWhitespace):
+        return space.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
+    return space
+
+
+_SPACE = cst.SimpleWhitespace(" ")

@@ -140,6 +140,11 @@ class AddMethod(Targeted):
         return self
 
 
+class AddParameter(Targeted):
+    target: Text
+    argument: str = ""
+
+
 class AddImport(Fields):
     pass
 
@@ -169,6 +174,7 @@ SCHEMAS: dict[str, type[Fields]] = {
     "add_function": AddFunction,
     "add_import": AddImport,
     "add_method": AddMethod,
+    "add_parameter": AddParameter,
     "delete_statements": DeleteStatements,
     "edit_text": EditText,
     "insert_statements": InsertStatements,

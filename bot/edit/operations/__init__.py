@@ -15,6 +15,7 @@ from bot.edit.operations.add_field import add_field
 from bot.edit.operations.add_function import add_function
 from bot.edit.operations.add_import import add_import
 from bot.edit.operations.add_method import add_method
+from bot.edit.operations.add_parameter import add_parameter
 from bot.edit.operations.delete_statements import delete_statements
 from bot.edit.operations.edit_text import edit_text
 from bot.edit.operations.insert_statements import insert_statements
@@ -33,6 +34,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_function": add_function,
     "add_import": add_import,
     "add_method": add_method,
+    "add_parameter": add_parameter,
     "delete_statements": delete_statements,
     "edit_text": edit_text,
     "insert_statements": insert_statements,

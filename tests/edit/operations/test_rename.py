@@ -167,7 +167,7 @@ def test_no_change(target: str, before: str) -> None:
         ("A.f.x", "class A:\n  def f(self, x): pass\na.f(x=1)\n",
          "The call at line 3 may pass x to it, which cannot be told."),
         ("A.f.x", "class A:\n  def f(self, x): self.f(x=1)\nclass B(A):\n  def f(self, x): pass\n",
-         "f is also defined in a class above or below, at line 3; x is passed by keyword."),
+         "f is also defined in a class above or below, at line 4; x is passed by keyword."),
         ("f.x", "@tool\ndef f(x): pass\n", "tool decorates f and may read the name x."),
         ("test_f.x", "def test_f(x): pass\n",
          "test_f looks like a test; its fixtures go by their names."),
