@@ -173,9 +173,7 @@ def take_out(run: Run) -> Block:
     return _with_lines(block, [*previous, *following])
 
 
-def _join(
-    opens: bool, apart: Sequence[cst.EmptyLine], following: Statement
-) -> list[cst.EmptyLine]:
+def _join(opens: bool, apart: Sequence[cst.EmptyLine], following: Statement) -> list[cst.EmptyLine]:
     """The lines before what follows a deleted statement: its own, and what was not deleted.
 
     `opens`: it is the first in its block now.
