@@ -92,6 +92,7 @@ class HarnessTable(Table):
     depends: list[str] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "*.lock"]
     editable: list[str] = Field(min_length=1)
     protected: list[str] = Field(default_factory=list)
+    allow: list[str] = Field(default_factory=list)  # dangers that an edit may bring, as refused
     hidden: list[str] = Field(default_factory=list)  # never in the copy that an episode runs in
     pass_env: list[str] = Field(default_factory=list)
     contract: str | None = None  # tool contract: "module:NAME" (a literal) or a JSON file
@@ -104,6 +105,10 @@ class HarnessTable(Table):
     limits: Limits = Limits()
     gate: GateTable = GateTable()
     seams: dict[str, str] = Field(default_factory=dict)
+
+    def never_edited(self) -> list[str]:
+        """Globs of what no edit may touch: what is protected, the tasks, and this table itself."""
+        return [*self.protected, *self.splits.paths().values(), *CONFIG_FILES]
 
     @field_validator("seams")
     @classmethod

@@ -16,6 +16,7 @@ from bot.batch.store import EpisodeStore
 from bot.config import HarnessTable
 from bot.display import Progress
 from bot.edit.apply import apply_spec
+from bot.edit.reading import read_commit
 from bot.edit.refusal import Refusal
 from bot.gate.error_budget import ErrorBudget
 from bot.gate.paired_test import Comparison
@@ -172,10 +173,11 @@ class Workshop:
         """The tree that the spec makes of `tree`; no file of the user's is touched."""
         applied = apply_spec(
             spec,
-            self.reader(tree),
+            read_commit(self.repository, tree),
             editable=self.table.editable,
-            protected=[*self.table.protected, *self.table.splits.paths().values()],
+            protected=self.table.never_edited(),
             python=str(self.runner.python),
+            allow=self.table.allow,
         )
         if isinstance(applied, Refusal):
             return applied
@@ -225,10 +227,6 @@ class Workshop:
         self.tell(f"Rejected: {spec.title}. {reason}")
         self.report.rejected.append(Rejection(spec.title, spec.pattern, reason))
         record_rejected(self.repository, tree=tree, spec=spec, reason=reason)
-
-    def reader(self, tree: str) -> Callable[[str], bytes | None]:
-        """A function that reads files of `tree`."""
-        return lambda path: self.repository.read_file(tree, path)
 
 
 def expectation(task: Task) -> Expected:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from bot.commands.options import json_option, repo_option
+from bot.commands.whole_file import open_output
 from bot.errors import InputError, RepositoryError, UsageError
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 
 
 class EditRules(NamedTuple):
-    """What the table says of edits: globs, and the interpreter that judges syntax."""
+    """What the table says of edits: globs, the interpreter that judges syntax, allowed dangers."""
 
     editable: Sequence[str]
     protected: Sequence[str]
     python: str
+    allow: Sequence[str]
 
 
 @click.command("apply")
@@ -46,6 +48,13 @@ class EditRules(NamedTuple):
     metavar="NAME",
     help="With --onto: the new branch.  [default: ecdysis/applied-DIGEST]",
 )
+@click.option(
+    "--undo",
+    "undo_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Write the spec that undoes this one to FILE; refused where an edit has no inverse.",
+)
 @json_option
 def command(
     spec_file: Path,
@@ -54,6 +63,7 @@ def command(
     onto: str | None,
     base: str | None,
     branch: str | None,
+    undo_file: Path | None,
     as_json: bool,
 ) -> None:
     """Apply the modification spec SPEC (a JSON file, - is standard input).
@@ -64,11 +74,14 @@ def command(
     new branch: work tree, index and HEAD stay as they are. Where that revision differs from the
     one that the spec was written for, targets, statements and names are followed to where they
     have gone; what cannot be followed with certainty is refused.
+
+    --undo FILE keeps a spec that, applied to the result, gives the old bytes back.
     """
     from bot.edit.apply import apply_spec
     from bot.edit.moving import Reapplied
+    from bot.edit.reading import read_commit, read_work_tree
     from bot.edit.refusal import Refusal
-    from bot.edit.work_tree import read_inside
+    from bot.edit.undoing import undo_spec
     from bot.git.repository import Repository
 
     for option, given in (("--branch", branch), ("--base", base)):
@@ -83,20 +96,21 @@ def command(
     if onto is None and not check:
         refuse_dirty(repository, spec)
     if onto is None:
-        applied = apply_spec(
-            spec, lambda path: read_inside(repository.root, path), **rules._asdict()
-        )
+        read = read_work_tree(repository.root)
+        applied = apply_spec(spec, read, **rules._asdict())
         result = applied if isinstance(applied, Refusal) else Reapplied(spec, applied)
     else:
+        read = read_commit(repository, target_commit)
         made_on = repository.resolve_commit(base or "HEAD")
         result = reapply_on(repository, spec, made_on, target_commit, rules)
     if isinstance(result, Refusal):
-        if as_json:
-            click.echo(json.dumps({"files": [], "changed": [], "refusal": asdict(result)}))
-        where = f"edit {result.edit + 1}: " if result.edit >= 0 else ""
-        raise InputError(
-            f"Refused ({result.kind}), {where}{result.message}", "Nothing was changed."
-        )
+        raise refused(result, as_json)
+    if undo_file is not None:
+        undoing = undo_spec(result.spec, read, **rules._asdict())
+        if isinstance(undoing, Refusal):
+            raise refused(undoing, as_json)
+        with open_output(None if str(undo_file) == "-" else undo_file) as output:
+            output.write(undoing.model_dump_json(indent=2).encode() + b"\n")
     written = None
     if result.applied.files and not check:
         place = target_commit if onto is not None else None
@@ -125,6 +139,14 @@ def read_spec(spec_file: Path) -> ModificationSpec:
     return spec
 
 
+def refused(refusal: Refusal, as_json: bool) -> InputError:
+    """The error that says why; as JSON, it is printed, too."""
+    if as_json:
+        click.echo(json.dumps({"files": [], "changed": [], "refusal": asdict(refusal)}))
+    where = f"edit {refusal.edit + 1}: " if refusal.edit >= 0 else ""
+    return InputError(f"Refused ({refusal.kind}), {where}{refusal.message}", "Nothing was changed.")
+
+
 def refuse_dirty(repository: Repository, spec: ModificationSpec) -> None:
     """Raise RepositoryError where the spec would touch a file with uncommitted changes."""
     touched = sorted({edit.file for edit in spec.edits} & set(repository.uncommitted()))
@@ -139,8 +161,8 @@ def edit_rules(repository: Repository, rev: str) -> EditRules:
     from bot.commands.revision import load_table
 
     table = load_table(repository, rev)
-    protected = [*table.protected, *table.splits.paths().values()]
-    return EditRules(table.editable, protected, table.python or sys.executable)
+    python = table.python or sys.executable
+    return EditRules(table.editable, table.never_edited(), python, table.allow)
 
 
 def reapply_on(
@@ -148,12 +170,13 @@ def reapply_on(
 ) -> Reapplied | Refusal:
     """Apply a spec that was written for one commit to another one."""
     from bot.edit.moving import reapply_spec
+    from bot.edit.reading import read_commit
 
     before, now = repository.tree_of(made_on), repository.tree_of(onto)
     return reapply_spec(
         spec,
-        lambda path: repository.read_file(before, path),
-        lambda path: repository.read_file(now, path),
+        read_commit(repository, before),
+        read_commit(repository, now),
         **rules._asdict(),
         moved=repository.renames(before, now),
         files=[entry.path for entry in repository.list_files(now)],

@@ -43,19 +43,21 @@ def apply_spec(
     editable: Sequence[str],
     protected: Sequence[str],
     python: str,
+    allow: Sequence[str] = (),
 ) -> Applied | Refusal:
     """The files that the spec's edits give, in their order, or why they cannot be made.
 
     `read` gives a file's bytes, None where there is no regular file; `python` is the harness's
-    interpreter. Applied to its own result, a spec changes nothing, or is refused.
+    interpreter; `allow` names the dangers that edits may bring, in the words of the refusal.
+    Applied to its own result, a spec changes nothing, or is refused.
     """
     interpreter = HarnessInterpreter(python)
     try:
         fields = read_edits(spec, EditablePaths(editable, protected))
-        files = _read_files(fields, read)
+        files = read_files(fields, read)
         before, answer = _judge_and_edit(interpreter, spec, fields, files)
         changed = {path: base64.b64decode(text) for path, text in answer["files"].items()}
-        _judge_after(interpreter, fields, changed, before)
+        _judge_after(interpreter, fields, changed, before, frozenset(allow))
         if answer["unread"]:
             raise Refused(
                 "would_not_compile", f"What comes out is not read back: {answer['unread']}"
@@ -94,7 +96,7 @@ def _wrong_kind(op: str, path: str) -> str:
     return f"{path} is no Python file: {op} needs one; edit_text is for others."
 
 
-def _read_files(edits: Sequence[Fields], read: Callable[[str], bytes | None]) -> dict[str, bytes]:
+def read_files(edits: Sequence[Fields], read: Callable[[str], bytes | None]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for position, edit in enumerate(edits):
         if edit.file in files:
@@ -182,6 +184,7 @@ def _judge_after(
     edits: Sequence[Fields],
     changed: dict[str, bytes],
     before: dict[str, Judgement],
+    allow: frozenset[str],
 ) -> None:
     for path, content in changed.items():
         if len(content) > LARGEST_FILE:
@@ -196,14 +199,22 @@ def _judge_after(
         if not after.parses or (old.compiles and not after.compiles):
             message = f"{path} would not compile: {after.reason}."
             raise Refused("would_not_compile", message, culprit)
-        new = [what for what, times in after.dangers.items() if times > old.dangers.get(what, 0)]
+        new = [
+            what
+            for what, times in after.dangers.items()
+            if what not in allow and times > old.dangers.get(what, 0)
+        ]
         if new:
-            raise Refused(
-                "dangerous",
-                f"The edits add to {path}: {', '.join(sorted(new))}. Repairs may not bring new "
-                "ways to run code, reach the network or read secrets.",
-                culprit,
-            )
+            raise Refused("dangerous", _too_dangerous(path, sorted(new)), culprit)
+
+
+def _too_dangerous(path: str, new: Sequence[str]) -> str:
+    names = ", ".join(json.dumps(name, ensure_ascii=False) for name in new)
+    return (
+        f"The edits add to {path}: {', '.join(new)}. Repairs may not bring new ways to run code, "
+        "reach the network or read secrets, but those that the harness's table names: "
+        f"allow = [{names}]."
+    )
 
 
 def _run_worker(

@@ -1,11 +1,13 @@
 """The edits that undo an edit: found by comparing the syntax trees, and believed only when tried.
 
 An edit has an inverse where the two trees differ in statements of one block, or in expressions,
-and the edits that put the old ones back give the very bytes of before.
+and the edits that put the old ones back give the very bytes of before. Of other files, the lines
+are compared.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,7 +15,7 @@ from typing import Any, cast
 import libcst as cst
 
 from bot.edit.blocks import Block, find_runs, lines_of
-from bot.edit.documents import PythonDocument
+from bot.edit.documents import Document, PythonDocument, TextDocument
 from bot.edit.expressions import find_expressions
 from bot.edit.following import named_definitions
 from bot.edit.operations import OPERATIONS
@@ -36,8 +38,17 @@ class Difference:
     position: int = 0
 
 
-def undo(before: PythonDocument, after: PythonDocument, edit: Fields) -> list[Fields]:
+def undo(before: Document, after: Document, edit: Fields) -> list[Fields]:
     """The edits, in order, that lead from `after` back to `before`. Refused where none do."""
+    if isinstance(before, TextDocument) or isinstance(after, TextDocument):
+        undoing = [_restore_lines(before.content, after.content, edit)]
+        if _leads_back(before, after, undoing):
+            return undoing
+        raise Refused("unsupported", f"This {edit['op']} has no inverse.")
+    return _undo_in_tree(before, after, edit)
+
+
+def _undo_in_tree(before: PythonDocument, after: PythonDocument, edit: Fields) -> list[Fields]:
     if edit["op"] == "rename":
         outer, _, name = str(edit["target"]).rpartition(".")
         target = f"{outer}.{edit['to']}".lstrip(".")
@@ -53,11 +64,38 @@ def undo(before: PythonDocument, after: PythonDocument, edit: Fields) -> list[Fi
     else:
         if undoing and _leads_back(before, after, undoing):
             return undoing
-    raise Refused("unsupported", f"{edit['op']} has no inverse here.")
+    raise Refused("unsupported", f"This {edit['op']} has no inverse.")
 
 
-def _leads_back(before: PythonDocument, after: PythonDocument, edits: Sequence[Fields]) -> bool:
-    document = after
+def _restore_lines(before: bytes, after: bytes, edit: Fields) -> Fields:
+    """The replacement of the lines that differ, with those around them where they need company."""
+    old, new = (
+        content.decode("utf-8", "surrogateescape").removeprefix("\ufeff").splitlines(True)
+        for content in (before, after)
+    )
+    shorter = min(len(old), len(new))
+    start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    shorter -= start
+    end = next((i for i in range(shorter) if old[-1 - i] != new[-1 - i]), shorter)
+    # What is put back, and what it stands for, must both hold text.
+    while start > 0 and not "".join(old[start : len(old) - end]).strip():
+        start -= 1
+    while end > 0 and not "".join(old[start : len(old) - end]).strip():
+        end -= 1
+    anchor, code = ("".join(lines[start : len(lines) - end]) for lines in (new, old))
+    others = len(re.findall(f"(?={re.escape(anchor)})", "".join(new[:start]) + anchor))
+    several = "".join(new).count(anchor) > 1
+    return {
+        "op": "edit_text",
+        "file": edit["file"],
+        "anchor": anchor,
+        "code": code,
+        "number": others if several else None,
+    }
+
+
+def _leads_back(before: Document, after: Document, edits: Sequence[Fields]) -> bool:
+    document: Document = after
     try:
         for edit in edits:
             schema = SCHEMAS[edit["op"]].model_validate(edit)

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.edit.apply import Applied, apply_spec, ask_worker, is_python, read_edits
 from bot.edit.paths import EditablePaths
+from bot.edit.reading import Reader
 from bot.edit.refusal import Refusal, Refused
 from bot.records import ModificationSpec
 
 MOST_SEARCHED = 60  # files that a function may have moved to
 LARGEST_SEARCHED = 200_000  # bytes
-Reader = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ def reapply_spec(
     editable: Sequence[str],
     protected: Sequence[str],
     python: str,
+    allow: Sequence[str] = (),
     moved: Mapping[str, str] | None = None,
     files: Iterable[str] = (),
 ) -> Reapplied | Refusal:
@@ -48,21 +49,41 @@ def reapply_spec(
     refused.
     """
     moved = moved or {}
+    try:
+        return _reapply(spec, read_base, read, editable, protected, python, allow, moved, files)
+    except Refused as refused:
+        return Refusal(refused.kind, refused.message, refused.edit)
+
+
+def _reapply(
+    spec: ModificationSpec,
+    read_base: Reader,
+    read: Reader,
+    editable: Sequence[str],
+    protected: Sequence[str],
+    python: str,
+    allow: Sequence[str],
+    moved: Mapping[str, str],
+    files: Iterable[str],
+) -> Reapplied | Refusal:
     rules = {"editable": editable, "protected": protected}
+
+    def apply(wanted: ModificationSpec, reader: Reader) -> Applied | Refusal:
+        return apply_spec(wanted, reader, **rules, python=python, allow=allow)
+
     touched = list(dict.fromkeys(edit.file for edit in spec.edits))
     drifted = [path for path in touched if read(path) != read_base(path)]
-    said: ModificationSpec | Refusal = spec
+    said = spec
     # What cannot be made on its own base says nothing about where it belongs.
-    if drifted and isinstance(
-        apply_spec(spec, read_base, editable=editable, protected=protected, python=python), Applied
-    ):
-        said = _translate(spec, read_base, read, moved, touched, rules)
-        if isinstance(said, Refusal) and said.kind == "not_found":
+    if drifted and isinstance(apply(spec, read_base), Applied):
+        try:
+            said = _translate(spec, read_base, read, moved, touched, rules)
+        except Refused as refused:
+            if refused.kind != "not_found":
+                raise
             found = _search(spec, read, files, EditablePaths(editable, protected))
             said = _translate(spec, read_base, read, moved, [*touched, *found], rules)
-    if isinstance(said, Refusal):
-        return said
-    applied = apply_spec(said, read, editable=editable, protected=protected, python=python)
+    applied = apply(said, read)
     return applied if isinstance(applied, Refusal) else Reapplied(said, applied)
 
 
@@ -73,24 +94,22 @@ def _translate(
     moved: Mapping[str, str],
     paths: Sequence[str],
     rules: Mapping[str, Sequence[str]],
-) -> ModificationSpec | Refusal:
+) -> ModificationSpec:
+    """The spec in the words of the new base. Refused where it cannot be said there."""
     old = {path: read_base(path) for path in dict.fromkeys(edit.file for edit in spec.edits)}
     new = {path: read(path) for path in [*paths, *(moved[p] for p in old if p in moved)]}
-    try:
-        fields = read_edits(spec, EditablePaths(rules["editable"], rules["protected"]))
-        answer = ask_worker(
-            {
-                "old": _encoded(old),
-                "new": _encoded(new),
-                "moved": dict(moved),
-                "edits": [
-                    {"op": edit.op} | given.model_dump()
-                    for edit, given in zip(spec.edits, fields, strict=True)
-                ],
-            }
-        )
-    except Refused as refused:
-        return Refusal(refused.kind, refused.message, refused.edit)
+    fields = read_edits(spec, EditablePaths(rules["editable"], rules["protected"]))
+    answer = ask_worker(
+        {
+            "old": _encoded(old),
+            "new": _encoded(new),
+            "moved": dict(moved),
+            "edits": [
+                {"op": edit.op} | given.model_dump()
+                for edit, given in zip(spec.edits, fields, strict=True)
+            ],
+        }
+    )
     edits = [_said_again(spec, item) for item in answer["edits"]]
     return spec.model_copy(update={"edits": edits})
 

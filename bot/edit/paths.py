@@ -30,7 +30,7 @@ class EditablePaths:
         return True
 
     def check(self, path: str) -> None:
-        """Raises Refused("not_editable" or "protected") where an edit may not touch `path`."""
+        """Raises Refused (not_editable, protected, workflow) where an edit may not touch `path`."""
         shown = printable(path, 200)
         if not is_plain_path(path):
             raise Refused(
@@ -40,8 +40,11 @@ class EditablePaths:
         parts = _spelling(path).split("/")
         if any(_means_git(part) for part in parts):
             raise Refused("not_editable", f"{shown} belongs to git and may never be edited.")
-        if parts[:2] == [".github", "workflows"]:
-            raise Refused("not_editable", f"{shown} is a workflow and may never be edited.")
+        if parts[:2] in ([".github", "workflows"], [".github", "actions"]):
+            raise Refused(
+                "workflow",
+                f"{shown} runs with the repository's rights, and may never be edited by the bot.",
+            )
         if self._protected.match(_spelling(path)):
             raise Refused("protected", f"{shown} is protected in the table.")
         if not self._editable.match(path):

@@ -11,6 +11,7 @@ RefusalKind = Literal[
     "conflict",
     "not_editable",
     "protected",
+    "workflow",
     "unparseable",
     "would_not_compile",
     "too_large",

@@ -1,4 +1,4 @@
-"""Files of a work tree: read without leaving it, written all or none."""
+"""Files of a work tree, written all or none."""
 
 from __future__ import annotations
 
@@ -8,17 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.errors import InputError
-
-
-def read_inside(root: Path, path: str) -> bytes | None:
-    """The bytes of a regular file inside `root`; None for anything else, links included."""
-    whole = root / path
-    if whole.is_symlink() or not whole.resolve().is_relative_to(root.resolve()):
-        return None
-    try:
-        return whole.read_bytes() if whole.is_file() else None
-    except OSError:
-        return None
 
 
 def write_all(root: Path, files: Mapping[str, bytes]) -> None:

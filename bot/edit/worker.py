@@ -2,8 +2,9 @@
 
 Reads one JSON request on standard input, `{"files": {path: base64}, "edits": [fields with op]}`,
 and writes one JSON answer: `{"files": {path: base64}, "changed": [bool], "unread": why or ""}`,
-or `{"kind", "message", "edit"}` for a refusal. With `steps` it answers `edit_in_steps`; with
-`old` and `new` instead of `files` it says the edits again for another revision.
+or `{"kind", "message", "edit"}` for a refusal. With `steps` it answers `edit_in_steps`, with
+`undo` `undo_edits`; with `old` and `new` instead of `files` it says the edits again for another
+revision.
 """
 
 from __future__ import annotations
@@ -127,6 +128,28 @@ def edit_in_steps(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> d
     return {"steps": steps}
 
 
+def undo_edits(files: dict[str, bytes], edits: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """`{"edits": [fields with op]}`: those that lead from what the edits give back to `files`."""
+    from bot.edit.inverse import undo
+    from bot.edit.refusal import Refused
+
+    undoing: list[dict[str, Any]] = []
+    try:
+        documents = _open_all(files, edits)
+        for position, edit in enumerate(edits):
+            path, before = edit["file"], documents[edit["file"]]
+            try:
+                edited = _edit({path: before}, [edit], [])[path]
+                if edited is not before:
+                    documents[path] = _open(path, edited.content, edit["op"])
+                    undoing[:0] = undo(before, documents[path], edit)
+            except Refused as refused:
+                raise refused.at(position) from None
+    except Refused as refused:
+        return {"kind": refused.kind, "message": refused.message, "edit": refused.edit}
+    return {"edits": undoing}
+
+
 def _contents(
     files: dict[str, bytes],
     opened: dict[str, Document],
@@ -184,6 +207,8 @@ def main() -> None:
     def work() -> None:
         if "old" in request:
             answer.update(translate_edits(request))
+        elif request.get("undo"):
+            answer.update(undo_edits(_decoded(request["files"]), request["edits"]))
         elif request.get("steps"):
             answer.update(edit_in_steps(_decoded(request["files"]), request["edits"]))
         else:

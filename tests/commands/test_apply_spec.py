@@ -35,6 +35,11 @@ def spec_file(tmp_path: Path, **changes: object) -> str:
     return str(path)
 
 
+def commit_all(harness: Repository, subject: str) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@localhost"]
+    git(harness.root, *who, "commit", "-qam", subject)
+
+
 def test_the_work_tree_is_edited_once(
     harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -55,11 +60,7 @@ def test_the_work_tree_is_edited_once(
     # Uncommitted changes of a file are never mixed with the bot's.
     assert main(["apply", spec, "-C", folder]) == 4
     assert "agent.py has uncommitted changes" in capsys.readouterr().err
-    subprocess.run(
-        ["git", "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-qam", "seven"],
-        cwd=harness.root,
-        check=True,
-    )
+    commit_all(harness, "seven")
     assert main(["apply", spec, "-C", folder]) == 0
     assert "Nothing to change" in capsys.readouterr().out
 
@@ -126,14 +127,48 @@ def test_a_link_out_of_the_repository_is_not_followed(
     harness = tiny(tmp_path / "h", "", files={})
     (harness.root / "agent.py").unlink()
     (harness.root / "agent.py").symlink_to(outside)
-    subprocess.run(
-        ["git", "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-qam", "link"],
-        cwd=harness.root,
-        check=True,
-    )
+    commit_all(harness, "link")
     assert main(["apply", spec_file(tmp_path), "-C", str(harness.root)]) == 3
-    assert "There is no file agent.py" in capsys.readouterr().err
+    assert "agent.py is not edited: agent.py is a link." in capsys.readouterr().err
     assert outside.read_text() == "ANSWER = 6\n"
+
+
+def test_what_undoes_a_spec(
+    harness: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, undo = str(harness.root), tmp_path / "undo.json"
+    before = (harness.root / "agent.py").read_text()
+    assert main(["apply", spec_file(tmp_path), "-C", folder, "--undo", str(undo)]) == 0
+    assert (harness.root / "agent.py").read_text() != before
+    assert json.loads(undo.read_text())["title"] == "Undo: Answer seven"
+    commit_all(harness, "seven")
+    assert main(["apply", str(undo), "-C", folder]) == 0
+    assert (harness.root / "agent.py").read_text() == before
+    capsys.readouterr()
+    # There is nothing to write where nothing is to be undone.
+    undo.unlink()
+    git(harness.root, "checkout", "-q", "HEAD", "--", ".")
+    assert main(["apply", spec_file(tmp_path), "-C", folder, "--undo", str(undo)]) == 3
+    assert "nothing is to be undone" in capsys.readouterr().err
+    assert not undo.exists()
+
+
+def test_a_danger_that_the_table_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    harness = tiny(tmp_path / "h", "ANSWER = 6\n")
+    imported = {"op": "add_import", "file": "agent.py", "code": "import subprocess"}
+    spec, folder = spec_file(tmp_path, edits=[imported]), str(harness.root)
+    assert main(["apply", spec, "-C", folder]) == 3
+    assert 'allow = ["import subprocess"]' in capsys.readouterr().err
+    table = harness.root / "ecdysis.toml"
+    where = table if table.exists() else harness.root / "pyproject.toml"
+    text = where.read_text()
+    where.write_text(text.replace("editable =", 'allow = ["import subprocess"]\neditable =', 1))
+    commit_all(harness, "allow")
+    assert main(["apply", spec, "-C", folder]) == 0
+    # The table itself is never edited, whatever it says is editable.
+    edit = {"op": "edit_text", "file": where.name, "anchor": "allow", "code": "x"}
+    assert main(["apply", spec_file(tmp_path, edits=[edit]), "-C", folder]) == 3
+    assert f"{where.name} is protected" in capsys.readouterr().err
 
 
 def test_fetch_brings_the_refs_into_a_clone(

@@ -114,7 +114,8 @@ def test_only_the_value_changes(before: bytes, after: bytes) -> None:
          "a.py would not compile: line 1: 'break' outside loop."),
         (b"X = 1\n", {"op": "insert_statements", "code": "import socket"}, "dangerous",
          "The edits add to a.py: import socket. Repairs may not bring new ways to run code, reach "
-         "the network or read secrets."),
+         "the network or read secrets, but those that the harness's table names: "
+         'allow = ["import socket"].'),
         (b"#" * (1 << 20) + b"\nX = 1\n", SET, "too_large",
          "a.py has 1.0 MB; files over 1 MiB are not edited."),
         (b"X = 1\n", {**SET, "file": "p.py"}, "protected", "p.py is protected in the table."),

@@ -1,0 +1,143 @@
+"""A spec that undoes a spec gives the very bytes of before."""
+
+from typing import Any
+
+import pytest
+
+from bot.edit.apply import Applied, apply_spec
+from bot.edit.refusal import Refusal
+from bot.edit.undoing import undo_spec
+from bot.records import ModificationSpec
+from tests.edit.making import PYTHON
+
+SOURCE = '''"""An agent."""
+
+import json
+from os import path, sep
+
+LIMIT = 5  # tries
+TOOLS = ["find"]
+
+
+def ask(order, field="city"):
+    # Ask once.
+    answer = look_up(order, field)
+    for _ in range(LIMIT):
+        print( answer )  # shown
+        answer = look_up(order, field)
+    return answer
+
+
+class Desk:
+    size = 1
+
+    def open(self):
+        return ask(self.size)
+'''
+PROMPT = "# Rules\n\nOne call.\nOne call.\n\nEnd\n"
+RULES: dict[str, Any] = {"editable": ["**"], "protected": [], "python": PYTHON}
+
+
+def spec_of(*edits: dict[str, Any]) -> ModificationSpec:
+    return ModificationSpec.model_validate(
+        {
+            "title": "t",
+            "pattern": "p",
+            "layer": "procedural-skill",
+            "hypothesis": "h",
+            "origin": "test",
+            "edits": [{"file": "a.py", **edit} for edit in edits],
+        }
+    )
+
+
+CASES: dict[str, list[dict[str, Any]]] = {
+    "constant": [{"op": "set_constant", "target": "LIMIT", "code": "6"}],
+    "insert": [{"op": "insert_statements", "target": "ask", "code": "if order:\n    order = 1"}],
+    "append": [{"op": "insert_statements", "place": "end", "code": "print(1)"}],
+    "replace": [
+        {"op": "replace_statements", "target": "ask", "anchor": "return answer", "code": "return 1"}
+    ],
+    "one of two": [
+        {
+            "op": "replace_expression",
+            "target": "ask",
+            "anchor": "look_up(order, field)",
+            "number": 2,
+            "code": "look_up(order, field).strip()",
+        }
+    ],
+    "import": [{"op": "add_import", "code": "import re"}],
+    "import from": [{"op": "add_import", "code": "from os import linesep"}],
+    "function": [{"op": "add_function", "code": "def new():\n    return 1"}],
+    "method": [{"op": "add_method", "target": "Desk", "code": "def close(self):\n    pass"}],
+    "field": [{"op": "add_field", "target": "Desk", "code": "width = 2"}],
+    "rename": [{"op": "rename", "target": "ask", "to": "inquire"}],
+    "parameter": [{"op": "add_parameter", "target": "ask", "code": "times=1"}],
+    "decorator": [{"op": "add_decorator", "target": "ask", "code": "json.dumps"}],
+    "several": [
+        {"op": "set_constant", "target": "LIMIT", "code": "6"},
+        {"op": "insert_statements", "target": "ask", "place": "end", "code": "print(2)"},
+        {"op": "set_constant", "target": "LIMIT", "code": "7"},
+    ],
+    "text": [{"op": "edit_text", "file": "p.md", "anchor": "End", "code": "Fin"}],
+    "text before": [
+        {"op": "edit_text", "file": "p.md", "place": "before", "anchor": "End", "code": "Two"}
+    ],
+    "text twice": [
+        {
+            "op": "edit_text",
+            "file": "p.md",
+            "place": "replace",
+            "anchor": "One call.",
+            "code": "Two.",
+            "number": 2,
+        }
+    ],
+    "two files": [
+        {"op": "edit_text", "file": "p.md", "place": "end", "code": "More"},
+        {"op": "set_constant", "target": "LIMIT", "code": "6"},
+    ],
+}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_bytes_of_before(name: str, newline: str) -> None:
+    spec = spec_of(*CASES[name])
+    files = {
+        path: text.replace("\n", newline).encode()
+        for path, text in {"a.py": SOURCE, "p.md": PROMPT}.items()
+    }
+    applied = apply_spec(spec, files.get, **RULES)
+    assert isinstance(applied, Applied), applied
+    undoing = undo_spec(spec, files.get, **RULES)
+    assert isinstance(undoing, ModificationSpec), undoing
+    edited = {**files, **applied.files}
+    assert edited != files
+    undone = apply_spec(undoing, edited.get, **RULES)
+    assert isinstance(undone, Applied), undone
+    assert {**edited, **undone.files} == files
+
+
+def test_nothing_to_undo() -> None:
+    spec = spec_of({"op": "set_constant", "target": "LIMIT", "code": "5"})
+    undoing = undo_spec(spec, {"a.py": SOURCE.encode()}.get, **RULES)
+    assert isinstance(undoing, Refusal)
+    assert (undoing.kind, undoing.edit) == ("unsupported", -1)
+
+
+def test_what_has_no_inverse() -> None:
+    # The line is opened into a block, which no operation closes again.
+    source = b"def f(): x = 1; y = 2 ; z = 3\n"
+    edit = {"op": "replace_statements", "anchor": "y = 2", "code": "if x:\n    y = 3"}
+    undoing = undo_spec(spec_of({"target": "f", **edit}), {"a.py": source}.get, **RULES)
+    assert isinstance(undoing, Refusal)
+    assert (undoing.kind, undoing.edit) == ("unsupported", 0)
+
+
+def test_a_spec_that_is_refused() -> None:
+    spec = spec_of({"op": "set_constant", "target": "LIMITS", "code": "6"})
+    undoing = undo_spec(spec, {"a.py": SOURCE.encode()}.get, **RULES)
+    assert isinstance(undoing, Refusal)
+    assert undoing.kind == "not_found"
