@@ -172,7 +172,8 @@ def _as_source(edit: Fields) -> bytes:
     elif edit.brings == "parameter":
         code = f"def _(\n{code}\n): pass"
     elif edit.brings == "item":
-        code = f"({code}\n)" if ":" not in code else f"{{{code}\n}}"
+        # Braces take `x`, `*x`, `key: value` and `**x`.
+        code = f"{{{code}\n}}"
     elif edit.brings == "expression":
         # A comment at its end must not swallow the bracket.
         code = f"({code.strip()}\n)" if "#" in code else f"({code.strip()})"

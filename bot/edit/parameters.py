@@ -2,25 +2,82 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import libcst as cst
 from libcst import matchers
 
+from bot.edit.callers import decorator_name
 from bot.edit.code import parse_statements
 from bot.edit.commas import with_item
 from bot.edit.dedent import dedent_code
 from bot.edit.refusal import Refused
+from bot.edit.targets import definitions, find_target
+from bot.edit.tree import Spot, at_lines
 
 _ROW = ("posonly_params", "posonly_ind", "params", "star_arg", "kwonly_params", "star_kwarg")
 _LISTS = ("posonly_params", "params", "kwonly_params")
 _ONE = "add_parameter takes one parameter, as in a signature: limit: int = 5, or *, limit: int."
 
 
+def find_function(module: cst.Module, target: str, number: int | None) -> Spot:
+    """The function or method of that dotted name. Refused for a class and for an overload."""
+    try:
+        spot = find_target(module, target, number)
+    except Refused as refused:
+        raise Refused(refused.kind, refused.message + _overload_hint(module, target)) from None
+    if not isinstance(spot.node, cst.FunctionDef):
+        hint = "; name its __init__ instead" if target else ""
+        raise Refused("unsupported", f"{target} is a class, not a function{hint}.")
+    if _is_overload(spot.node):
+        hint = _overload_hint(module, target)
+        raise Refused("unsupported", f"{target} is an overload; replace each signature.{hint}")
+    return spot
+
+
+def _is_overload(function: cst.FunctionDef) -> bool:
+    return any(decorator_name(decorator) == "overload" for decorator in function.decorators)
+
+
+def _overload_hint(module: cst.Module, target: str) -> str:
+    """Which of several definitions are overloads, and which is the function; else nothing."""
+    outer, _, name = target.rpartition(".")
+    try:
+        scope = find_target(module, outer)
+    except Refused:
+        return ""
+    found = [
+        spot.node
+        for spot in definitions(scope)
+        if isinstance(spot.node, cst.FunctionDef) and spot.node.name.value == name
+    ]
+    whole = [i for i, node in enumerate(found) if not _is_overload(node)]
+    if len(whole) != 1 or len(found) == 1:
+        return ""
+    others = [node for node in found if _is_overload(node)]
+    return (
+        f" Those {at_lines(module, others)} are overloads; the function itself is target_number "
+        f"{whole[0] + 1}."
+    )
+
+
+def missing_parameter(function: cst.FunctionDef, target: str, name: str) -> Refused:
+    """The refusal of a parameter that a function does not have."""
+    names = [item.name.value for _, item in _row(function.params) if isinstance(item, cst.Param)]
+    near = difflib.get_close_matches(name, names, n=3)
+    if near:
+        hint = f"the nearest names are {', '.join(near)}"
+    else:
+        hint = f"it takes {', '.join(names) or 'none'}"
+    return Refused("not_found", f"{target} has no parameter {name}; {hint}.")
+
+
 def parse_parameter(code: str, module: cst.Module) -> tuple[cst.Param, bool]:
     """The parameter that a piece of a signature holds, and whether it is keyword-only."""
-    statement = parse_statements(f"def function(\n{dedent_code(code)}\n): pass", module)[0]
-    if not isinstance(statement, cst.FunctionDef):
+    statements = parse_statements(f"def function(\n{dedent_code(code)}\n): pass", module)
+    statement = statements[0]
+    if len(statements) != 1 or not isinstance(statement, cst.FunctionDef):
         raise Refused("unsupported", _ONE)
     params = statement.params
     found = [*params.params, *params.kwonly_params]
@@ -44,6 +101,14 @@ def kind_in(params: cst.Parameters, name: str) -> tuple[str, cst.Param | None]:
         if isinstance(item, cst.Param) and item.name.value == name:
             return field, item
     return "", None
+
+
+def required_behind(params: cst.Parameters, name: str) -> list[str]:
+    """The positional parameters without a default that stand behind a positional one."""
+    positional = [*params.posonly_params, *params.params]
+    names = [param.name.value for param in positional]
+    behind = positional[names.index(name) + 1 :] if name in names else []
+    return [param.name.value for param in behind if param.default is None]
 
 
 def position_of(params: cst.Parameters, new: cst.Param) -> int:

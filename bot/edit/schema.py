@@ -141,8 +141,17 @@ class AddMethod(Targeted):
 
 
 class AddParameter(Targeted):
+    brings = "parameter"
+
     target: Text
     argument: str = ""
+
+
+class SetDefault(Targeted):
+    brings = "expression"
+
+    target: Text
+    parameter: Text
 
 
 class AddImport(Fields):
@@ -185,6 +194,7 @@ SCHEMAS: dict[str, type[Fields]] = {
     "replace_function_body": ReplaceFunctionBody,
     "replace_statements": ReplaceStatements,
     "set_constant": SetConstant,
+    "set_default": SetDefault,
 }
 
 

@@ -26,6 +26,7 @@ from bot.edit.operations.replace_function import replace_function
 from bot.edit.operations.replace_function_body import replace_function_body
 from bot.edit.operations.replace_statements import replace_statements
 from bot.edit.operations.set_constant import set_constant
+from bot.edit.operations.set_default import set_default
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_class": add_class,
@@ -45,4 +46,5 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "replace_function_body": replace_function_body,
     "replace_statements": replace_statements,
     "set_constant": set_constant,
+    "set_default": set_default,
 }

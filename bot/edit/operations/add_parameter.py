@@ -15,12 +15,11 @@ import libcst as cst
 from bot.edit.arguments import pass_argument, refuse_unknown_names
 from bot.edit.callers import Callers, callers_of, decorator_name
 from bot.edit.code import parse_expression
-from bot.edit.parameters import kind_in, parse_parameter, position_of, with_parameter
+from bot.edit.parameters import find_function, kind_in, parse_parameter, position_of, with_parameter
 from bot.edit.refusal import Refused
 from bot.edit.schema import AddParameter
 from bot.edit.scopes import scan
 from bot.edit.structure import same
-from bot.edit.targets import find_target
 from bot.edit.tree import at_lines, node_at, put_in_module
 
 _WITHOUT_CALLS = frozenset(["property", "cached_property", "setter", "getter", "deleter"])
@@ -28,11 +27,9 @@ _WITHOUT_CALLS = frozenset(["property", "cached_property", "setter", "getter", "
 
 def add_parameter(module: cst.Module, edit: AddParameter) -> cst.Module:
     new, keyword_only = parse_parameter(edit.code, module)
-    spot = find_target(module, edit.target, edit.target_number)
+    spot = find_function(module, edit.target, edit.target_number)
     function = spot.node
-    if not isinstance(function, cst.FunctionDef):
-        hint = "; name its __init__ instead" if edit.target else ""
-        raise Refused("unsupported", f"{edit.target} is a class, not a function{hint}.")
+    assert isinstance(function, cst.FunctionDef)
     name = new.name.value
     field, present = kind_in(function.params, name)
     if present is not None:
@@ -44,7 +41,7 @@ def add_parameter(module: cst.Module, edit: AddParameter) -> cst.Module:
     argument = parse_expression(edit.argument, module) if edit.argument.strip() else None
     found = scan(module)
     callers = callers_of(module, found, spot)
-    _refuse_kinds(function, edit.target)
+    _refuse_property(function, edit.target)
     _refuse_unreached(module, callers, new, argument)
     if argument is not None:
         refuse_unknown_names(module, found, callers, argument)
@@ -66,13 +63,9 @@ def add_parameter(module: cst.Module, edit: AddParameter) -> cst.Module:
     return put_in_module(module, spot.path, changed)
 
 
-def _refuse_kinds(function: cst.FunctionDef, target: str) -> None:
-    for decorator in function.decorators:
-        name = decorator_name(decorator)
-        if name == "overload":
-            raise Refused("unsupported", f"{target} is an overload; replace each signature.")
-        if name in _WITHOUT_CALLS:
-            raise Refused("unsupported", f"{target} is a property, which takes no arguments.")
+def _refuse_property(function: cst.FunctionDef, target: str) -> None:
+    if any(decorator_name(decorator) in _WITHOUT_CALLS for decorator in function.decorators):
+        raise Refused("unsupported", f"{target} is a property, which takes no arguments.")
 
 
 def _refuse_unreached(
