@@ -7,7 +7,7 @@ import builtins
 import libcst as cst
 
 from bot.edit.callers import Callers
-from bot.edit.commas import with_item
+from bot.edit.commas import items_of, read_row, with_item
 from bot.edit.refusal import Refused
 from bot.edit.scopes import Scopes, scan
 from bot.edit.tree import at_lines
@@ -23,12 +23,14 @@ def pass_argument(
     name: str,
     place: int | None,
     argument: cst.BaseExpression | None,
+    unit: str,
 ) -> cst.Call:
     """The call with the argument for a new parameter; the same one where nothing is to be done.
 
     `params` are those before; `place` is that of the new one among the positional ones, None for
     a keyword-only one; the first `bound` of them are not passed by the call. The argument goes by
-    keyword unless others behind it are passed by position. Refused where that cannot be told.
+    keyword unless others behind it are passed by position. `unit` is the file's indentation.
+    Refused where that cannot be told.
     """
     args = list(call.args)
     if any(arg.keyword is not None and arg.keyword.value == name for arg in args):
@@ -48,18 +50,30 @@ def pass_argument(
                 "keyword-only with `*, `.",
             )
         new = cst.Arg(value=enclosed(argument))
-        return _with(call, max(place - bound, 0), new)
+        return _with(call, max(place - bound, 0), new, unit)
     if argument is None:
         return call
     if params.star_kwarg is not None and any(arg.star == "**" for arg in args):
         raise Refused("unsupported", f"may pass {name} in a mapping, which cannot be told.")
-    keyword = cst.Arg(
-        keyword=cst.Name(name),
-        value=enclosed(argument),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )
-    before = next((i for i, arg in enumerate(args) if arg.star == "**"), len(args))
-    return _with(call, before, keyword)
+    return with_keyword(call, name, argument, unit)
+
+
+def with_keyword(call: cst.Call, name: str, value: cst.BaseExpression, unit: str) -> cst.Call:
+    """The call with one more argument by keyword, behind the others but for mappings."""
+    return with_argument(call, keyword_argument(name, value), unit)
+
+
+def keyword_argument(name: str, value: cst.BaseExpression) -> cst.Arg:
+    """`name=value`."""
+    space = cst.SimpleWhitespace("")
+    equal = cst.AssignEqual(space, space)
+    return cst.Arg(keyword=cst.Name(name), value=enclosed(value), equal=equal)
+
+
+def with_argument(call: cst.Call, new: cst.Arg, unit: str) -> cst.Call:
+    """The call with one more argument, behind the others but for mappings."""
+    before = next((i for i, arg in enumerate(call.args) if arg.star == "**"), len(call.args))
+    return _with(call, before, new, unit)
 
 
 def refuse_unknown_names(
@@ -84,6 +98,8 @@ def enclosed(argument: cst.BaseExpression) -> cst.BaseExpression:
     return argument
 
 
-def _with(call: cst.Call, index: int, new: cst.Arg) -> cst.Call:
+def _with(call: cst.Call, index: int, new: cst.Arg, unit: str) -> cst.Call:
     args = [arg.with_changes(value=enclosed(arg.value)) for arg in call.args]
-    return call.with_changes(args=with_item(args, index, new, call.whitespace_before_args))
+    row = with_item(read_row(args, call.whitespace_before_args), index, new, unit)
+    opening = row.gaps[0]
+    return call.with_changes(args=items_of(row, bracketed=False), whitespace_before_args=opening)

@@ -10,7 +10,7 @@ from libcst import matchers
 
 from bot.edit.callers import decorator_name
 from bot.edit.code import parse_statements
-from bot.edit.commas import with_item
+from bot.edit.commas import items_of, read_row, with_item
 from bot.edit.dedent import dedent_code
 from bot.edit.refusal import Refused
 from bot.edit.targets import definitions, find_target
@@ -129,29 +129,34 @@ def position_of(params: cst.Parameters, new: cst.Param) -> int:
 
 
 def with_parameter(
-    function: cst.FunctionDef, new: cst.Param, *, keyword_only: bool
+    function: cst.FunctionDef, new: cst.Param, unit: str, *, keyword_only: bool
 ) -> cst.FunctionDef:
-    """The function with another parameter, behind the last of its kind."""
+    """The function with another parameter, behind the last of its kind.
+
+    `unit` is the file's indentation.
+    """
     params = function.params
-    row = _row(params)
-    fields = [field for field, _ in row]
+    found = _row(params)
+    fields = [field for field, _ in found]
     if keyword_only:
-        place = len(row) - fields.count("star_kwarg")
+        place = len(found) - fields.count("star_kwarg")
     else:
         place = position_of(params, new) + fields.count("posonly_ind")
-    opening = function.whitespace_before_params
-    items = with_item([item for _, item in row], place, new, opening)
+    row = read_row([item for _, item in found], function.whitespace_before_params)
+    row = with_item(row, place, new, unit)
     fields.insert(place, "kwonly_params" if keyword_only else "params")
     if keyword_only and "star_arg" not in fields:
-        items = with_item(items, place, cst.ParamStar(), opening)
+        row = with_item(row, place, cst.ParamStar(), unit)
         fields.insert(place, "star_arg")
     values: dict[str, Any] = {name: [] for name in _LISTS}
-    for field, item in zip(fields, items, strict=True):
+    for field, item in zip(fields, items_of(row, bracketed=False), strict=True):
         if field in _LISTS:
             values[field].append(item)
         else:
             values[field] = item
-    return function.with_changes(params=params.with_changes(**values))
+    return function.with_changes(
+        params=params.with_changes(**values), whitespace_before_params=row.gaps[0]
+    )
 
 
 def _row(params: cst.Parameters) -> list[tuple[str, Any]]:

@@ -50,8 +50,9 @@ def add_parameter(module: cst.Module, edit: AddParameter) -> cst.Module:
     for site in sorted(callers.calls, key=lambda site: len(site.spot.path), reverse=True):
         call = node_at(module, site.spot.path)
         assert isinstance(call, cst.Call)
+        params, bound, unit = function.params, site.bound, module.default_indent
         try:
-            passed = pass_argument(call, site.bound, function.params, name, place, argument)
+            passed = pass_argument(call, bound, params, name, place, argument, unit)
         except Refused as refused:
             where = at_lines(module, [call])
             raise Refused(refused.kind, f"The call {where} {refused.message}") from None
@@ -59,7 +60,8 @@ def add_parameter(module: cst.Module, edit: AddParameter) -> cst.Module:
             module = put_in_module(module, site.spot.path, passed)
     function = node_at(module, spot.path)
     assert isinstance(function, cst.FunctionDef)
-    changed = with_parameter(function, new, keyword_only=keyword_only)
+    unit = module.default_indent
+    changed = with_parameter(function, new, unit, keyword_only=keyword_only)
     return put_in_module(module, spot.path, changed)
 
 

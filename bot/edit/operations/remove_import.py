@@ -14,7 +14,7 @@ import libcst as cst
 
 from bot.edit.blocks import Block, lines_of
 from bot.edit.code import blank_lines, leading_lines, split_lines, trailing_blanks, with_lines
-from bot.edit.commas import without_item
+from bot.edit.commas import items_of, read_row, without_item
 from bot.edit.header import free_first_comments
 from bot.edit.import_uses import uses_of
 from bot.edit.imports import Import, imported, parse_import
@@ -141,10 +141,24 @@ def _reduced_import(node: cst.BaseSmallStatement, names: Names) -> cst.BaseSmall
         return node
     if isinstance(node.names, cst.ImportStar):
         return None if names & set(imported(node)) else node
-    aliases = list(node.names)
+    opening, closing = cst.SimpleWhitespace(""), cst.SimpleWhitespace("")
+    lpar = node.lpar if isinstance(node, cst.ImportFrom) else None
+    rpar = node.rpar if isinstance(node, cst.ImportFrom) else None
+    row = read_row(
+        node.names,
+        lpar.whitespace_after if lpar else opening,
+        rpar.whitespace_before if rpar else closing,
+    )
     for index, one in reversed(list(enumerate(imported(node)))):
         if one in names:
-            aliases = without_item(aliases, index)
-    if len(aliases) == len(node.names):
+            row = without_item(row, index)
+    if len(row.items) == len(node.names):
         return node
-    return node.with_changes(names=aliases) if aliases else None
+    if not row.items:
+        return None
+    node = node.with_changes(names=items_of(row, bracketed=True))
+    if lpar and rpar:
+        lpar = lpar.with_changes(whitespace_after=row.gaps[0])
+        rpar = rpar.with_changes(whitespace_before=row.gaps[-1])
+        return node.with_changes(lpar=lpar, rpar=rpar)
+    return node
