@@ -10,8 +10,10 @@ import libcst as cst
 
 from bot.edit.blocks import Block, blocks, lines_of
 from bot.edit.code import one_line
+from bot.edit.expressions import expressions, find_expressions
 from bot.edit.refusal import Refused
 from bot.edit.structure import flatten
+from bot.edit.targets import choose
 from bot.edit.tree import Spot, Statement, at_lines, line_numbers
 
 MOST_COMPARED = 2000
@@ -42,6 +44,53 @@ def nearest_statement(
         for statement in flatten(lines_of(cast(Block, block.node)))
     ]
     return nearest(module, flatten(wanted)[0], statements)
+
+
+def open_place(
+    module: cst.Module,
+    scope: Spot,
+    wanted: cst.BaseExpression,
+    *,
+    done: Sequence[Spot],
+    number: int | None,
+    where: str,
+) -> Spot | None:
+    """The place of an anchor that is to be changed, outside of those that are changed already.
+
+    None where all are. `done` are the places that look as the edit would make them.
+    """
+    found = [
+        spot
+        for spot in find_expressions(scope, wanted)
+        if not any(spot.path[: len(whole.path)] == whole.path for whole in done)
+    ]
+    if not found and done:
+        return None
+    if not found:
+        raise Refused("not_found", missing_expression(module, scope, wanted, where))
+    if done and number is not None:
+        raise undecided(module, [spot.node for spot in done])
+    return choose(
+        module,
+        found,
+        number,
+        what=f"The anchor {one_line(module, wanted)!r} stands",
+        where=f" in {where}",
+        nodes=[spot.node for spot in found],
+    )
+
+
+def missing_expression(
+    module: cst.Module, scope: Spot, wanted: cst.BaseExpression, where: str
+) -> str:
+    """What to say of an anchor that is not there: the expression most like it."""
+    message = f"There is no expression {one_line(module, wanted)!r} in {where}."
+    alike = [spot.node for spot in expressions(scope) if type(spot.node) is type(wanted)]
+    near = nearest(module, wanted, alike)
+    if near is None:
+        return message
+    line = line_numbers(module, [near])[0]
+    return f"{message} The nearest is at line {line}: {one_line(module, near)!r}."
 
 
 def nearest(

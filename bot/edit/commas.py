@@ -162,12 +162,13 @@ def _joined(row: Row, index: int) -> Space:
             before = before.with_changes(empty_lines=_above(before, is_alone=True))
             return before if _has_comment(before) else after
         return before
-    if isinstance(after, cst.ParenthesizedWhitespace) and index == 0:
+    if isinstance(after, cst.ParenthesizedWhitespace):
+        if index > 0:
+            return after
         unsaid = after.first_line.with_changes(comment=None, whitespace=NOTHING)
         below = after.with_changes(first_line=unsaid)
         return below if _has_comment(below) else before
-    is_break = isinstance(after, cst.ParenthesizedWhitespace)
-    return after if is_break or is_last else before
+    return after if is_last else before
 
 
 def _joined_lines(

@@ -165,6 +165,29 @@ class SetConstant(Targeted):
     number: PositiveInt | None = None
 
 
+class ItemEdit(Targeted):
+    """`target` is a constant, or with an anchor the scope that it stands in."""
+
+    brings = "item"
+
+    anchor: str = ""
+    number: PositiveInt | None = None
+
+    @model_validator(mode="after")
+    def _placed(self) -> ItemEdit:
+        if not self.target.strip() and not self.anchor.strip():
+            raise ValueError("needs a target, the name of a constant, or an anchor")
+        return self
+
+
+class AppendTo(ItemEdit):
+    pass
+
+
+class RemoveFrom(ItemEdit):
+    pass
+
+
 class EditText(Fields):
     place: Literal["start", "end", "before", "after", "replace"] = "replace"
     anchor: str = ""
@@ -184,9 +207,11 @@ SCHEMAS: dict[str, type[Fields]] = {
     "add_import": AddImport,
     "add_method": AddMethod,
     "add_parameter": AddParameter,
+    "append_to": AppendTo,
     "delete_statements": DeleteStatements,
     "edit_text": EditText,
     "insert_statements": InsertStatements,
+    "remove_from": RemoveFrom,
     "remove_import": RemoveImport,
     "rename": Rename,
     "replace_expression": ReplaceExpression,

@@ -16,9 +16,11 @@ from bot.edit.operations.add_function import add_function
 from bot.edit.operations.add_import import add_import
 from bot.edit.operations.add_method import add_method
 from bot.edit.operations.add_parameter import add_parameter
+from bot.edit.operations.append_to import append_to
 from bot.edit.operations.delete_statements import delete_statements
 from bot.edit.operations.edit_text import edit_text
 from bot.edit.operations.insert_statements import insert_statements
+from bot.edit.operations.remove_from import remove_from
 from bot.edit.operations.remove_import import remove_import
 from bot.edit.operations.rename import rename
 from bot.edit.operations.replace_expression import replace_expression
@@ -36,9 +38,11 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_import": add_import,
     "add_method": add_method,
     "add_parameter": add_parameter,
+    "append_to": append_to,
     "delete_statements": delete_statements,
     "edit_text": edit_text,
     "insert_statements": insert_statements,
+    "remove_from": remove_from,
     "remove_import": remove_import,
     "rename": rename,
     "replace_expression": replace_expression,
