@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from bot.edit.names import last_name
 from bot.edit.scopes import Mention, Scope, Scopes
 from bot.edit.tree import Path, Spot, node_at
 
@@ -126,10 +127,7 @@ def kind_of(function: cst.FunctionDef) -> str:
 def decorator_name(decorator: cst.Decorator) -> str:
     """The last part of its name: `b` of `@a.b(c)`; empty where it has none."""
     node = decorator.decorator
-    node = node.func if isinstance(node, cst.Call) else node
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
+    return last_name(node.func if isinstance(node, cst.Call) else node)
 
 
 def _receiver(found: Scopes, node: cst.BaseExpression, scope: Scope, owner: Scope) -> str | None:

@@ -82,15 +82,15 @@ def put_expression(module: cst.Module, path: Path, new: cst.BaseExpression) -> c
     old = node_at(module, path)
     assert isinstance(old, cst.BaseExpression)
     bare = new if isinstance(new, _BRACKETED) else new.with_changes(lpar=[], rpar=[])
-    if old.lpar and not isinstance(old, _BRACKETED):
-        if not bare.lpar:
-            bare = bare.with_changes(lpar=old.lpar, rpar=old.rpar)
-        return put_in_module(module, path, bare)
     length, statement = _statement_around(module, path)
     inner = path[length:]
     around = _quote_around(statement, inner)
     if around is not None:
         new, bare = _requoted(new, around), _requoted(bare, around)
+    if old.lpar and not isinstance(old, _BRACKETED):
+        if not bare.lpar:
+            bare = bare.with_changes(lpar=old.lpar, rpar=old.rpar)
+        return put_in_module(module, path, bare)
     enclosed = bare.with_changes(
         lpar=[cst.LeftParen(), *bare.lpar], rpar=[*bare.rpar, cst.RightParen()]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from bot.edit.names import top_level
+from bot.edit.names import last_name, top_level
 from bot.edit.refusal import Refused
 from bot.edit.tree import at_lines
 
@@ -76,7 +76,7 @@ def _is_free(node: cst.AnnAssign, *, with_default: bool = True) -> bool:
         annotation = annotation.value
     options = _options(node.value) or {}
     return (
-        _last_name(annotation) in ("ClassVar", "KW_ONLY")
+        last_name(annotation) in ("ClassVar", "KW_ONLY")
         or options.get("init") == "False"
         or options.get("kw_only") == "True"
         or (with_default and _has_default(node))
@@ -89,14 +89,14 @@ def _is_keyword_only(owner: cst.ClassDef) -> bool:
         (_options(decorator.decorator) or {}).get("kw_only") == "True"
         for decorator in owner.decorators
     ) or any(
-        isinstance(node, cst.AnnAssign) and _last_name(node.annotation.annotation) == "KW_ONLY"
+        isinstance(node, cst.AnnAssign) and last_name(node.annotation.annotation) == "KW_ONLY"
         for node in top_level(owner)
     )
 
 
 def _options(value: cst.CSTNode | None) -> dict[str, str] | None:
     """The keyword arguments of `field(…)` or of a decorator; None for any other value."""
-    if not isinstance(value, cst.Call) or _last_name(value.func) not in _FACTORIES | _MAKERS:
+    if not isinstance(value, cst.Call) or last_name(value.func) not in _FACTORIES | _MAKERS:
         return None
     return {
         argument.keyword.value: argument.value.value if isinstance(argument.value, cst.Name) else ""
@@ -109,10 +109,4 @@ def _makers(owner: cst.ClassDef) -> set[str]:
     """The last parts of the names of its decorators and bases."""
     values = [decorator.decorator for decorator in owner.decorators]
     values += [argument.value for argument in owner.bases]
-    return {_last_name(value.func if isinstance(value, cst.Call) else value) for value in values}
-
-
-def _last_name(node: cst.CSTNode) -> str:
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
+    return {last_name(value.func if isinstance(value, cst.Call) else value) for value in values}

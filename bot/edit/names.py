@@ -58,3 +58,10 @@ def _targets(target: cst.CSTNode) -> Iterator[str]:
     elif isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
             yield from _targets(element.value)
+
+
+def last_name(node: cst.CSTNode) -> str:
+    """`b` of `a.b` and of `b`; empty for others."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from bot.edit.names import last_name
 from bot.edit.scopes import Kind, Mention, Scope, Scopes
 from bot.edit.tree import Path, Spot, field_names
 
@@ -101,7 +102,7 @@ class Scanner:
             return
         if isinstance(node, cst.Attribute):
             self.found.attributes.append((spot, scope))
-        if isinstance(node, cst.Subscript) and _last_name(node.value) == "Literal":
+        if isinstance(node, cst.Subscript) and last_name(node.value) == "Literal":
             before, self._is_annotation = self._is_annotation, False
             self.below(spot, scope)
             self._is_annotation = before
@@ -224,7 +225,7 @@ class Scanner:
     def _call(self, spot: Spot, node: cst.Call, scope: Scope) -> None:
         self.found.calls.append((spot, scope))
         self._field(spot, "func", scope)
-        typed = _TYPED_ARGUMENTS.get(_last_name(node.func), slice(0))
+        typed = _TYPED_ARGUMENTS.get(last_name(node.func), slice(0))
         before = self._is_annotation
         positions = range(len(node.args))[typed]
         for index, arg in enumerate(node.args):
@@ -259,9 +260,3 @@ def names_in_text(node: cst.CSTNode) -> set[str]:
 
 def _child(spot: Spot, name: str) -> Spot:
     return Spot(getattr(spot.node, name), (*spot.path, (name, None)))
-
-
-def _last_name(node: cst.CSTNode) -> str:
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""

@@ -7,6 +7,7 @@ of the same dotted name; both count from 1, in the order of the file.
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -147,6 +148,27 @@ class AddParameter(Targeted):
     argument: str = ""
 
 
+class SetArgument(Targeted):
+    brings = "expression"
+
+    anchor: Text
+    keyword: Text
+    number: PositiveInt | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> SetArgument:
+        if not self.keyword.isidentifier() or iskeyword(self.keyword):
+            raise ValueError(f"keyword {self.keyword!r} is no name")
+        return self
+
+
+class WrapCall(Targeted):
+    brings = "expression"
+
+    anchor: Text
+    number: PositiveInt | None = None
+
+
 class SetDefault(Targeted):
     brings = "expression"
 
@@ -218,8 +240,10 @@ SCHEMAS: dict[str, type[Fields]] = {
     "replace_function": ReplaceFunction,
     "replace_function_body": ReplaceFunctionBody,
     "replace_statements": ReplaceStatements,
+    "set_argument": SetArgument,
     "set_constant": SetConstant,
     "set_default": SetDefault,
+    "wrap_call": WrapCall,
 }
 
 

@@ -27,8 +27,10 @@ from bot.edit.operations.replace_expression import replace_expression
 from bot.edit.operations.replace_function import replace_function
 from bot.edit.operations.replace_function_body import replace_function_body
 from bot.edit.operations.replace_statements import replace_statements
+from bot.edit.operations.set_argument import set_argument
 from bot.edit.operations.set_constant import set_constant
 from bot.edit.operations.set_default import set_default
+from bot.edit.operations.wrap_call import wrap_call
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add_class": add_class,
@@ -49,6 +51,8 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "replace_function": replace_function,
     "replace_function_body": replace_function_body,
     "replace_statements": replace_statements,
+    "set_argument": set_argument,
     "set_constant": set_constant,
     "set_default": set_default,
+    "wrap_call": wrap_call,
 }

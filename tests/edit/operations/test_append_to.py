@@ -117,7 +117,8 @@ BEFORE = block("""
     ("fields", "code", "old", "new"),
     [
         ({"target": "Config.TOOLS"}, "'b'", '\t\t"a",\n', "\t\t\"a\",\n\t\t'b',\n"),
-        ({"target": "Config.TOOLS"}, "[\n    1,\n]", '\t\t"a",\n', '\t\t"a",\n\t\t[\n\t\t\t1,\n\t\t],\n'),
+        ({"target": "Config.TOOLS"}, "[\n    1,\n]", '\t\t"a",\n',
+         '\t\t"a",\n\t\t[\n\t\t\t1,\n\t\t],\n'),
         ({"target": "Config", "anchor": "TOOLS"}, "'b'", '\t\t"a",\n', "\t\t\"a\",\n\t\t'b',\n"),
         ({"target": "Config", "anchor": "self.tools"}, "'b'", "tools = []", "tools = ['b']"),
         ({"target": "Config.__init__", "anchor": "self.tools"}, "'b'", "tools = []",

@@ -35,6 +35,7 @@ def replaced(before: str, anchor: str, code: str, **edit: object) -> str:
         ("print(f'{a} x')\n", "a", "b['c']", "print(f'{b[\"c\"]} x')\n"),
         ('print(f"{a} x")\n', "a", 'b["c"]', "print(f\"{b['c']} x\")\n"),
         ('print(f"""{a} x""")\n', "a", "b['c']", 'print(f"""{b[\'c\']} x""")\n'),
+        ("print(f'{(a)} x')\n", "a", "b['c']", "print(f'{(b[\"c\"])} x')\n"),
         ("x = 'one' 'two'\n", "'onetwo'", "'three'", "x = 'three'\n"),
         ("x = d[a:b]\n", "a", "c + 1", "x = d[c + 1:b]\n"),
         ("async def f():\n    await a\n", "a", "b or c", "async def f():\n    await (b or c)\n"),
