@@ -73,19 +73,32 @@ def refuse_other_meaning(module: cst.Module, wrapper: Wrapper, spot: Spot) -> No
                 f"The call {at_lines(module, [call])} {reason}, which would not mean the same in "
                 f"the {kind} of the code.",
             )
-    lost = [
-        mention.name
-        for mention in scan(module).mentions
-        if mention.spot.path[: len(spot.path)] == spot.path
-        and mention.scope.kind == "class"
-        and mention.scope.meaning(mention.name) is mention.scope
-    ]
+    lost = _class_names(module, spot)
     if lost:
         raise Refused(
             "conflict",
             f"The call {at_lines(module, [call])} uses {lost[0]} of the class, which is not known "
             "inside a lambda or comprehension.",
         )
+
+
+def _class_names(module: cst.Module, spot: Spot) -> list[str]:
+    """The names of the class body in which an expression is evaluated that it uses."""
+    kinds = (cst.ClassDef, cst.FunctionDef, cst.Lambda)
+    around = [
+        node
+        for length, (step, _) in enumerate(spot.path)
+        if step == "body" and isinstance(node := node_at(module, spot.path[:length]), kinds)
+    ]
+    if not around or not isinstance(around[-1], cst.ClassDef):
+        return []
+    return [
+        mention.name
+        for mention in scan(module).mentions
+        if mention.spot.path[: len(spot.path)] == spot.path
+        and mention.scope.kind == "class"
+        and mention.scope.meaning(mention.name) is mention.scope
+    ]
 
 
 def _refuse_awaited(module: cst.Module, wrapper: Wrapper, spot: Spot) -> None:

@@ -14,9 +14,11 @@ from typing import Any
 
 from bot.edit.refusal import Refused
 from tests.edit.making import edit_bytes
+from tests.edit.random_parts import COMMAS, Text, check_part, part_trials
 
 NEW = "probe_value(  'x' )"
 _LAYOUT = b" \t\r\n;\\"
+_REFUSED = ("ambiguous", "not_found", "conflict", "unsupported")
 BLOCK = "if probe_value():\n    probe_value('a')\nprobe_last = '''1\n2'''"
 
 
@@ -78,26 +80,32 @@ def trials(source: bytes, chance: random.Random) -> Iterator[Trial]:
         for code in (NEW, "probe + 1", "[probe_a,\n probe_b]"):
             edit = {"op": "replace_expression", "target": name, "anchor": anchor, "code": code}
             yield Trial(edit, *_span(lines, expression))
+    for edit, start, stop in part_trials(Text(text, lines), name, function, tree, chance):
+        yield Trial(edit, start, stop)
 
 
 def check(source: bytes, trial: Trial) -> bool:
     """Make the edit and assert what must hold; whether it was made rather than refused."""
     result, refused = _make(source, trial)
     if result is None:
-        assert refused in ("ambiguous", "not_found", "conflict", "unsupported"), trial
+        is_order = trial.edit["op"] == "set_default" and refused == "would_not_compile"
+        assert refused in _REFUSED or is_order, trial
         return False
     assert result != source
     head, tail = _common(source, result)
     removed = source[head : len(source) - tail]
+    layout = _LAYOUT + (b",()" if trial.edit["op"] in COMMAS else b"")
     if trial.start is not None and trial.stop is not None:
         # Only what the anchor spans, and white space beside it, may go.
         before = source[head : trial.start]
-        after = source[trial.stop : len(source) - tail]
-        assert not before.strip(_LAYOUT), (before, trial)
-        assert not after.strip(_LAYOUT), (after, trial)
-    elif trial.edit["op"] != "replace_function_body" and removed.strip(_LAYOUT):
+        after = source[trial.stop : len(source) - _common(source[::-1], result[::-1])[0]]
+        assert not before.strip(layout), (before, trial)
+        assert not after.strip(layout), (after, trial)
+    elif trial.edit["op"] != "replace_function_body" and removed.strip(layout):
         # `def f(): return 1` was opened into a block: only white space changes beside the code.
-        first, second = (b"".join(re.split(rb"[\s;\\]+", text)) for text in (source, result))
+        first, second = (
+            b"".join(re.split(rb"[%s]+" % re.escape(layout), text)) for text in (source, result)
+        )
         assert sum(_common(first, second)) == len(first), (removed, trial)
     assert (result[-1:] in b"\r\n") == (source[-1:] in b"\r\n")
     again, _ = _make(result, trial)
@@ -125,6 +133,8 @@ def _check_meaning(source: bytes, result: bytes, trial: Trial) -> None:
     if trial.edit["op"] == "replace_expression":
         kind = ast.dump(ast.parse(trial.edit["code"], mode="eval").body)
         assert kind in ast.dump(ast.parse(result)), trial
+    elif trial.edit["op"] in (*COMMAS, "set_default", "wrap_call"):
+        check_part(source, result, trial.edit)
 
 
 def _compiles(source: bytes) -> bool:

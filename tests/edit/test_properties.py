@@ -65,7 +65,11 @@ def modules(draw: st.DrawFn) -> bytes:
 OPERATIONS = [
     *("insert_statements", "replace_statements", "replace_expression", "set_constant"),
     *("replace_function_body", "replace_function", "add_function", "add_import"),
+    *("set_default", "set_argument", "wrap_call", "append_to", "remove_from"),
 ]
+ON_EXPRESSIONS = ("replace_expression", *OPERATIONS[-4:])
+WRAPPERS = st.sampled_from(["a", "f(...)", "f(lambda: ...)", "... or a", "f'{...}'", "[..., 1]"])
+ITEMS = st.one_of(EXPRESSIONS, EXPRESSIONS.map(lambda e: f"'k': {e}"), st.just("*a"))
 
 
 def edits_of(content: bytes) -> st.SearchStrategy[dict[str, Any]]:
@@ -85,10 +89,10 @@ def edits_of(content: bytes) -> st.SearchStrategy[dict[str, Any]]:
     @st.composite
     def draw_edit(draw: st.DrawFn) -> dict[str, Any]:
         op = draw(st.sampled_from(OPERATIONS))
-        is_expression = op in ("replace_expression", "set_constant")
+        is_expression = op in (*ON_EXPRESSIONS, "set_constant", "set_default")
         lines = st.lists(SIMPLE, min_size=1, max_size=3).map("\n".join)
         code = draw(EXPRESSIONS if is_expression else lines)
-        targeted = op.startswith("replace_function")
+        targeted = op.startswith(("replace_function", "set_default"))
         target = draw(st.sampled_from([*targets, *([] if targets and targeted else [""])]))
         anchors = segments[ast.expr if is_expression else ast.stmt] or ["a"]
         if op == "set_constant":
@@ -98,11 +102,17 @@ def edits_of(content: bytes) -> st.SearchStrategy[dict[str, Any]]:
             code = f"def {named or 'new'}(a, b=1):\n{indent(code, '  ')}"
         elif op == "add_import":
             code = draw(st.sampled_from(["import os", "from a import b as c", "import run.x"]))
+        elif op == "wrap_call":
+            code = draw(WRAPPERS)
+        elif op in ("append_to", "remove_from"):
+            code = draw(ITEMS)
         return {
             "op": op,
             "target": target,
             "anchor": draw(st.sampled_from(anchors)),
             "code": code,
+            "parameter": draw(st.sampled_from(["a", "b"])),
+            "keyword": draw(st.sampled_from(["k", "n"])),
             "place": draw(st.sampled_from(["start", "end", "before", "after"])),
             "number": draw(number),
             "target_number": draw(number),
@@ -148,7 +158,7 @@ def test_an_edit_of_any_module(data: st.DataObject) -> None:
         if set(ends(content)) == {newline}:
             assert set(ends(result)) <= {newline}
     # Lines that the edits do not touch stand as they stood: comments all stay.
-    if all(edit["op"].startswith(("insert", "add")) for edit in wanted):
+    if all(edit["op"].startswith(("insert", "add", "append", "set", "wrap")) for edit in wanted):
         for comment in (b"#!x", b"# l", b"# when", b"# about", b"# end", b"# sure"):
             assert result.count(comment) >= content.count(comment)
 
