@@ -85,7 +85,7 @@ def with_item(row: Row, index: int, new: Any, unit: str) -> Row:
     between = _separation(row)
     old = gaps[index]
     if index == len(row.items):
-        gaps[index:] = [_behind(old, between, gaps[0]), _plain(old)]
+        gaps[index:] = _behind(old, between, gaps[0])
     elif isinstance(old, cst.ParenthesizedWhitespace) and isinstance(
         between, cst.ParenthesizedWhitespace
     ):
@@ -140,15 +140,18 @@ def _separation(row: Row) -> Space:
     return _plain(row.gaps[0]) if isinstance(row.gaps[0], cst.ParenthesizedWhitespace) else _SPACE
 
 
-def _behind(end: Space, between: Space, opening: Space) -> Space:
-    """The gap before a new last item: what was said before the bracket stays before the item."""
-    if not isinstance(end, cst.ParenthesizedWhitespace) or not _has_comment(end):
-        return between
-    lines = list(end.empty_lines)
-    while lines and lines[-1].comment is None:
-        lines.pop()
-    place = next((g for g in (between, opening) if isinstance(g, cst.ParenthesizedWhitespace)), end)
-    return end.with_changes(empty_lines=lines, indent=place.indent, last_line=place.last_line)
+def _behind(end: Space, between: Space, opening: Space) -> tuple[Space, Space]:
+    """The gaps before and behind a new last item.
+
+    The comment at the line of the item before stays there, those on lines of their own stay
+    before the bracket: above the new item they would seem to be about it.
+    """
+    if not isinstance(end, cst.ParenthesizedWhitespace) or end.first_line.comment is None:
+        return between, end
+    breaks = (gap for gap in (between, opening) if isinstance(gap, cst.ParenthesizedWhitespace))
+    place = next(breaks, end)
+    before = end.with_changes(empty_lines=[], indent=place.indent, last_line=place.last_line)
+    return before, end.with_changes(first_line=cst.TrailingWhitespace())
 
 
 def _joined(row: Row, index: int) -> Space:
@@ -157,9 +160,9 @@ def _joined(row: Row, index: int) -> Space:
     is_last = index == len(row.items) - 1
     if isinstance(before, cst.ParenthesizedWhitespace):
         if isinstance(after, cst.ParenthesizedWhitespace):
-            return _joined_lines(before, after, is_last=is_last)
+            return _joined_lines(row, index, before, after)
         if is_last:
-            before = before.with_changes(empty_lines=_above(before, is_alone=True))
+            before = before.with_changes(empty_lines=_above(row, index, before, after))
             return before if _has_comment(before) else after
         return before
     if isinstance(after, cst.ParenthesizedWhitespace):
@@ -172,22 +175,32 @@ def _joined(row: Row, index: int) -> Space:
 
 
 def _joined_lines(
-    before: cst.ParenthesizedWhitespace, after: cst.ParenthesizedWhitespace, *, is_last: bool
+    row: Row, index: int, before: cst.ParenthesizedWhitespace, after: cst.ParenthesizedWhitespace
 ) -> Space:
     """The same for an item that has its lines to itself."""
-    below = list(after.empty_lines)
-    above = _above(before, is_alone=is_last or bool(below))
-    if above and above[-1].comment is None and (is_last or (below and below[0].comment is None)):
-        above = above[: len(above) - 1]
+    above, below = _above(row, index, before, after), list(after.empty_lines)
+    is_blank = index == len(row.items) - 1 or (below and below[0].comment is None)
+    if is_blank and above and above[-1].comment is None:
+        # One blank line is enough between what is left, and none before a bracket.
+        above.pop()
     return before.with_changes(
         empty_lines=[*above, *below], indent=after.indent, last_line=after.last_line
     )
 
 
-def _above(gap: cst.ParenthesizedWhitespace, *, is_alone: bool) -> list[cst.EmptyLine]:
-    """The lines above an item that stay: those right on it go if they are about it alone."""
-    apart, attached = split_lines(gap.empty_lines)
-    return apart if is_alone else [*apart, *attached]
+def _above(
+    row: Row, index: int, before: cst.ParenthesizedWhitespace, after: Space
+) -> list[cst.EmptyLine]:
+    """The lines above an item that stay: those right on it go if they are about it alone.
+
+    Above the only item, they may be about all that is to come.
+    """
+    apart, attached = split_lines(before.empty_lines)
+    is_last = index == len(row.items) - 1
+    goes_on = isinstance(after, cst.ParenthesizedWhitespace) and not after.empty_lines
+    if len(row.items) == 1 or (goes_on and not is_last):
+        return [*apart, *attached]
+    return apart
 
 
 def _plain(gap: Space) -> Space:

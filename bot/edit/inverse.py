@@ -19,6 +19,7 @@ from bot.edit.documents import Document, PythonDocument, TextDocument
 from bot.edit.expressions import find_expressions
 from bot.edit.following import named_definitions
 from bot.edit.operations import OPERATIONS
+from bot.edit.parameters import find_function, kind_in
 from bot.edit.refusal import Refused
 from bot.edit.schema import SCHEMAS
 from bot.edit.structure import flatten, same
@@ -26,6 +27,7 @@ from bot.edit.tree import Spot, Statement, walk
 
 Fields = dict[str, Any]
 _BLOCKS = (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)
+_OPPOSITES = {"append_to": "remove_from", "remove_from": "append_to"}
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,12 @@ def undo(before: Document, after: Document, edit: Fields) -> list[Fields]:
 
 
 def _undo_in_tree(before: PythonDocument, after: PythonDocument, edit: Fields) -> list[Fields]:
-    if edit["op"] == "rename":
-        outer, _, name = str(edit["target"]).rpartition(".")
-        target = f"{outer}.{edit['to']}".lstrip(".")
-        tried = [edit | {"target": target, "to": name}]
-        if _leads_back(before, after, tried):
-            return tried
-    undoing = []
-    for difference in differences(before.tree, after.tree):
-        made = _restore(before, after, difference)
-        if made is None:
-            break
-        undoing.append({"file": edit["file"], **made})
-    else:
+    opposite = _opposite(before.tree, edit)
+    if opposite is not None and _leads_back(before, after, [opposite]):
+        return [opposite]
+    # An expression is put back rather than the statement around it, where that can be said.
+    for finely in (True, False):
+        undoing = _put_back(before, after, edit, finely)
         if undoing and _leads_back(before, after, undoing):
             return undoing
     raise Refused("unsupported", f"This {edit['op']} has no inverse.")
@@ -94,6 +89,36 @@ def _restore_lines(before: bytes, after: bytes, edit: Fields) -> Fields:
     }
 
 
+def _put_back(
+    before: PythonDocument, after: PythonDocument, edit: Fields, finely: bool
+) -> list[Fields]:
+    undoing = []
+    for difference in differences(before.tree, after.tree, finely=finely):
+        made = _restore(before, after, difference)
+        if made is None:
+            return []
+        undoing.append({"file": edit["file"], **made})
+    return undoing
+
+
+def _opposite(module: cst.Module, edit: Fields) -> Fields | None:
+    """The edit of a kind that by its name undoes another; None where there is none.
+
+    `module` is that of before.
+    """
+    if edit["op"] == "rename":
+        outer, _, name = str(edit["target"]).rpartition(".")
+        return edit | {"target": f"{outer}.{edit['to']}".lstrip("."), "to": name}
+    if edit["op"] == "set_default":
+        spot = find_function(module, edit["target"], edit.get("target_number"))
+        assert isinstance(spot.node, cst.FunctionDef)
+        _, param = kind_in(spot.node.params, edit["parameter"])
+        default = param.default if param is not None else None
+        return None if default is None else edit | {"code": module.code_for_node(default)}
+    opposite = _OPPOSITES.get(edit["op"])
+    return edit | {"op": opposite} if opposite else None
+
+
 def _leads_back(before: Document, after: Document, edits: Sequence[Fields]) -> bool:
     document: Document = after
     try:
@@ -105,12 +130,17 @@ def _leads_back(before: Document, after: Document, edits: Sequence[Fields]) -> b
         return False
 
 
-def differences(old: cst.CSTNode, new: cst.CSTNode) -> Iterator[Difference]:
-    """Where two trees differ, as deep as an edit can reach, in the order of the code."""
+def differences(
+    old: cst.CSTNode, new: cst.CSTNode, *, finely: bool = False
+) -> Iterator[Difference]:
+    """Where two trees differ, as deep as an edit can reach, in the order of the code.
+
+    `finely`: also inside simple statements.
+    """
     if old is new or same(old, new):
         return
     if isinstance(old, _BLOCKS) and isinstance(new, _BLOCKS):
-        yield from _in_block(old, new)
+        yield from _in_block(old, new, finely)
     elif isinstance(old, cst.BaseExpression) and isinstance(new, cst.BaseExpression):
         yield Difference(old, new, new)
     elif type(old) is type(new):
@@ -118,10 +148,10 @@ def differences(old: cst.CSTNode, new: cst.CSTNode) -> Iterator[Difference]:
         if len(old.children) != len(new.children):
             return
         for one, other in pairs:
-            yield from differences(one, other)
+            yield from differences(one, other, finely=finely)
 
 
-def _in_block(old: Block, new: Block) -> Iterator[Difference]:
+def _in_block(old: Block, new: Block, finely: bool) -> Iterator[Difference]:
     before, after = lines_of(old), lines_of(new)
     start = 0
     while start < min(len(before), len(after)) and same(before[start], after[start]):
@@ -130,8 +160,9 @@ def _in_block(old: Block, new: Block) -> Iterator[Difference]:
     while end < min(len(before), len(after)) - start and same(before[-1 - end], after[-1 - end]):
         end += 1
     gone, come = before[start : len(before) - end], after[start : len(after) - end]
-    if len(gone) == len(come) == 1 and isinstance(gone[0], cst.BaseCompoundStatement):
-        inside = list(differences(gone[0], come[0]))
+    is_simple = not gone or not isinstance(gone[0], cst.BaseCompoundStatement)
+    if len(gone) == len(come) == 1 and (finely or not is_simple):
+        inside = list(differences(gone[0], come[0], finely=finely))
         if inside:
             yield from inside
             return

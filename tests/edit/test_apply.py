@@ -41,6 +41,29 @@ def refused(content: bytes, *edits: dict[str, Any]) -> Refusal:
     return result
 
 
+@pytest.mark.parametrize(
+    ("before", "edit", "after"),
+    [
+        (b"X = {}\n", {"op": "append_to", "code": "**a"}, b"X = {**a}\n"),
+        (b"X = {}\n", {"op": "append_to", "code": "'a':\n  lambda: 1"},
+         b"X = {'a':\n    lambda: 1}\n"),
+        (b"X = []\n", {"op": "append_to", "code": "*a"}, b"X = [*a]\n"),
+        (b"X = []\n", {"op": "append_to", "code": "a[1:2]"}, b"X = [a[1:2]]\n"),
+        (b"X = {'a': 1, 'b': 2}\n", {"op": "remove_from", "code": "'a'"}, b"X = {'b': 2}\n"),
+        (b"def X(): pass\n", {"op": "add_parameter", "code": "*, a: int = 1"},
+         b"def X(*, a: int = 1): pass\n"),
+        (b"def X(a): pass\n", {"op": "set_default", "parameter": "a", "code": "{\n}  # so"},
+         b"def X(a={\n}): pass\n"),
+        (b"class X:\n  y = f(1)\n", {"op": "set_argument", "anchor": "f", "keyword": "k",
+                                     "code": "1"}, b"class X:\n  y = f(1, k=1)\n"),
+        (b"class X:\n  y = f(1)\n", {"op": "wrap_call", "anchor": "f", "code": "g(lambda: ...)"},
+         b"class X:\n  y = g(lambda: f(1))\n"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_code(before: bytes, edit: dict[str, Any], after: bytes) -> None:
+    assert changed(before, {"target": "X", **edit}) == after
+
+
 def test_several_files_and_kinds_in_one_spec() -> None:
     files = {"a.py": b"X = 1\n", "b.py": b"Y = 1\n", "p/prompt.md": b"Be brief.\r\n"}
     result = apply(
@@ -108,6 +131,10 @@ def test_only_the_value_changes(before: bytes, after: bytes) -> None:
         (b"X = 1\nelse: 1\n", SET, "unparseable", "a.py does not parse: line 2: invalid syntax."),
         (b"X = 1\n", {**SET, "code": "1 +"}, "would_not_compile",
          "The edit's expression does not parse: line 1: invalid syntax."),
+        (b"X = []\n", {"op": "append_to", "target": "X", "code": "1 2"}, "would_not_compile",
+         "The edit's code does not parse: line 1: invalid syntax. Perhaps you forgot a comma?."),
+        (b"def f(): pass\n", {"op": "add_parameter", "target": "f", "code": "a b"},
+         "would_not_compile", "The edit's code does not parse: line 2: invalid syntax."),
         (b"X = 1\n", {"op": "insert_statements", "code": "a\n  b"}, "would_not_compile",
          "The edit's code does not parse: line 2: unexpected indent."),
         (b"X = 1\n", {"op": "insert_statements", "code": "break"}, "would_not_compile",

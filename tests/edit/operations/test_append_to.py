@@ -63,7 +63,7 @@ def appended(before: str, code: str, target: str = "X", **fields: object) -> str
         ("[\n    1,\n    2\n]", "n", "[\n    1,\n    2,\n    n\n]"),
         ("[\n\t1,  # one\n\t2,  # two\n]", "n", "[\n\t1,  # one\n\t2,  # two\n\tn,\n]"),
         ("[\n    1,\n    2  # two\n]", "n", "[\n    1,\n    2,  # two\n    n\n]"),
-        ("[\n    1,\n    # 2,\n]", "n", "[\n    1,\n    # 2,\n    n,\n]"),
+        ("[\n    1,\n    # 2,\n]", "n", "[\n    1,\n    n,\n    # 2,\n]"),
         ("[\n    # one\n    1,\n\n    # two\n    2,\n]", "n",
          "[\n    # one\n    1,\n\n    # two\n    2,\n    n,\n]"),
         ("[1,\n     2]", "n", "[1,\n     2,\n     n]"),

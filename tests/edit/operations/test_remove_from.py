@@ -57,6 +57,7 @@ def without(before: str, code: str, target: str = "X", **fields: object) -> str:
          "[\n    1,\n    # about 2\n    2,\n]"),
         ("[\n    1,\n    # group\n    n,\n    2,\n]", "n", "[\n    1,\n    # group\n    2,\n]"),
         ("[\n    1,\n    # about n\n    n,\n]", "n", "[\n    1,\n]"),
+        ("[\n    # names\n    n,\n]", "n", "[\n    # names\n]"),
         ("[\n    1,\n    n,\n    # 2,\n]", "n", "[\n    1,\n    # 2,\n]"),
         ("[\n    1,\n\n    # about n\n    n,\n\n    2,\n]", "n", "[\n    1,\n\n    2,\n]"),
         ("[\n    1,\n\n    n,\n]", "n", "[\n    1,\n]"),

@@ -33,7 +33,7 @@ def passed(before: str, anchor: str, code: str = "5", **fields: object) -> str:
         ("a.get(\n    1,  # one\n    b=2,  # two\n)", "5",
          "a.get(\n    1,  # one\n    b=2,  # two\n    k=5,\n)"),
         ("a.get(\n\t1,\n\tb=2  # two\n)", "5", "a.get(\n\t1,\n\tb=2,  # two\n\tk=5\n)"),
-        ("a.get(\n    1,\n    # b=2,\n)", "5", "a.get(\n    1,\n    # b=2,\n    k=5,\n)"),
+        ("a.get(\n    1,\n    # b=2,\n)", "5", "a.get(\n    1,\n    k=5,\n    # b=2,\n)"),
         ("a.get(1,\n      b=2)", "5", "a.get(1,\n      b=2,\n      k=5)"),
         ("a.get(\n)", "5", "a.get(\n    k=5,\n)"),
         ("a.get(\n    1,\n)", "{\n  'x': 1,\n}",
