@@ -45,7 +45,8 @@ def part_trials(
     nodes = list(_outside_texts(function))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     if calls:
-        yield from _call(text, name, chance.choice(calls), chance)
+        has_texts = any(isinstance(node, ast.JoinedStr) for node in ast.walk(function))
+        yield from _call(text, name, [] if has_texts else calls, chance.choice(calls), chance)
     shown = [node for node in nodes if isinstance(node, DISPLAYS) and _is_read(node)]
     if shown:
         display = chance.choice(shown)
@@ -72,8 +73,10 @@ def _is_read(node: Any) -> bool:
 
 
 def _default(text: Text, name: str, args: ast.arguments, chance: random.Random) -> Iterator[Part]:
-    positional = [*args.posonlyargs, *args.args]
-    defaults: list[Any] = [None] * (len(positional) - len(args.defaults)) + args.defaults
+    # The last one without a default, and those with one: others would break the order.
+    count = len(args.defaults) + 1
+    positional = [*args.posonlyargs, *args.args][-count:]
+    defaults: list[Any] = [None, *args.defaults][-len(positional) :] if positional else []
     pairs = [
         *zip(positional, defaults, strict=True),
         *zip(args.kwonlyargs, args.kw_defaults, strict=True),
@@ -84,16 +87,23 @@ def _default(text: Text, name: str, args: ast.arguments, chance: random.Random) 
         yield (edit, *(text.span(old) if old else (None, None)))
 
 
-def _call(text: Text, name: str, call: ast.Call, chance: random.Random) -> Iterator[Part]:
-    anchor = text.of(chance.choice([call, call.func]))
+def _call(
+    text: Text, name: str, calls: list[ast.Call], call: ast.Call, chance: random.Random
+) -> Iterator[Part]:
+    """Edits of a call. `calls` are all of the function, for the number; [] where not all are."""
+    of = chance.choice([lambda node: node, lambda node: node.func])
+    anchor = text.of(of(call))
+    alike = [one for one in calls if ast.dump(of(one)) == ast.dump(of(call))]
+    alike.sort(key=lambda one: (text.span(one)[0], -text.span(one)[1]))
+    number = alike.index(call) + 1 if len(alike) > 1 else None
     keywords = [keyword for keyword in call.keywords if keyword.arg]
-    edit = {"op": "set_argument", "target": name, "anchor": anchor, "code": NEW}
+    edit = {"op": "set_argument", "target": name, "anchor": anchor, "code": NEW, "number": number}
     yield edit | {"keyword": "probe"}, None, None
     if keywords:
         keyword = chance.choice(keywords)
         yield (edit | {"keyword": keyword.arg}, *text.span(keyword.value))
     for code in WRAPPERS:
-        wrap = {"op": "wrap_call", "target": name, "anchor": anchor, "code": code}
+        wrap = {"op": "wrap_call", "target": name, "anchor": anchor, "code": code, "number": number}
         yield (wrap, *text.span(call))
 
 
@@ -148,4 +158,5 @@ def check_part(source: bytes, result: bytes, edit: dict[str, Any]) -> None:
         if "anchor" not in edit:
             assert edit_bytes(result, undo) == source, edit
     if edit["op"] == "remove_from":
-        assert len(after) < len(ast.dump(ast.parse(source))), edit
+        gone = ast.dump(ast.parse(f"({edit['code'].lstrip('*')}\n)", mode="eval").body)
+        assert after.count(gone) < ast.dump(ast.parse(source)).count(gone), edit
