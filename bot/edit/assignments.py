@@ -32,16 +32,25 @@ def find_assignment_to(
     module: cst.Module, scope: Spot, target: cst.BaseExpression, number: int | None, where: str
 ) -> Spot:
     """The same for an attribute or an item (`self.tools`), also in the functions of the scope."""
-    closed = (cst.BaseExpression, cst.BaseSmallStatement)
-    found = [
-        spot
-        for spot in walk(scope, lambda node: not isinstance(node, closed))
-        if any(same(one, target) for one in _targets(spot.node))
-    ]
+    if isinstance(target, cst.Name):
+        return find_assignment(module, scope, target.value, number, where)
+    found = assignments_to(scope, target)
     if not found:
         said = one_line(module, target)
         raise Refused("not_found", f"{_first(where)} assigns nothing to {said!r}.")
     return _chosen(module, found, target, number, where)
+
+
+def assignments_to(scope: Spot, target: cst.BaseExpression) -> list[Spot]:
+    """The statements that assign to it: to a name in the scope itself, to others all in it."""
+    if isinstance(target, cst.Name):
+        return [s for s in own_statements(scope) if target.value in bound_names(s.node)]
+    closed = (cst.BaseExpression, cst.BaseSmallStatement)
+    return [
+        spot
+        for spot in walk(scope, lambda node: not isinstance(node, closed))
+        if any(same(one, target) for one in _targets(spot.node))
+    ]
 
 
 def not_plain(name: str, where: str) -> Refused:

@@ -38,10 +38,7 @@ def change_value(module: cst.Module, edit: ItemEdit, change: Change) -> cst.Modu
     where = edit.target or "this file"
     wanted = parse_expression(edit.anchor, module)
     said = one_line(module, wanted)
-    if isinstance(wanted, cst.Name):
-        statement = find_assignment(module, scope, wanted.value, edit.number, where)
-        return change(module, _value_of(statement, said), said)
-    if isinstance(wanted, cst.Attribute | cst.Subscript):
+    if isinstance(wanted, cst.Name | cst.Attribute | cst.Subscript):
         statement = find_assignment_to(module, scope, wanted, edit.number, where)
         return change(module, _value_of(statement, said), said)
     done = find_expressions(scope, _changed_alone(module, wanted, change, said))

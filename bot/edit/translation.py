@@ -12,7 +12,9 @@ from typing import Any, cast
 import libcst as cst
 
 from bot.edit.alignment import Alignment, align, body_of
+from bot.edit.assignments import assignments_to
 from bot.edit.blocks import Block, find_runs, lines_of, own_block
+from bot.edit.calls import calls_of, is_callee
 from bot.edit.code import parse_anchor, parse_expression, parse_statements
 from bot.edit.expressions import find_expressions
 from bot.edit.following import (
@@ -23,8 +25,10 @@ from bot.edit.following import (
     follow_globals,
     named_definitions,
 )
+from bot.edit.items import parse_item
 from bot.edit.merge import Merge
 from bot.edit.names import bindings, bound_names
+from bot.edit.parameters import kind_in
 from bot.edit.refusal import Refused
 from bot.edit.schema import SCHEMAS
 from bot.edit.shapes import own_names, rename_in, renamed, shape, used_names
@@ -33,6 +37,8 @@ from bot.edit.targets import definitions, find_target
 from bot.edit.tree import Spot, Statement, walk
 
 STATEMENTS = ("insert_statements", "replace_statements", "delete_statements")
+CALLS = ("set_argument", "wrap_call")
+ITEMS = ("append_to", "remove_from")
 ADDITIONS = ("add_function", "add_import", "add_class")
 Fields = dict[str, Any]
 
@@ -138,9 +144,11 @@ class _Following:
             return self._whole(edit, said)
         if edit["op"] == "set_constant":
             self._check_value(edit, said)
+        if edit["op"] == "set_default":
+            self._follow_parameter(edit, said)
         if edit["op"] == "insert_statements" and edit.get("place") in ("start", "end"):
             self._check_end(edit)
-        if edit.get("anchor") and edit["op"] in (*STATEMENTS, "replace_expression"):
+        if edit.get("anchor") and edit["op"] in (*STATEMENTS, "replace_expression", *CALLS, *ITEMS):
             return self._anchored(edit, said)
         return said
 
@@ -186,6 +194,8 @@ class _Following:
         try:
             if kind == "expression" or (is_anchor and edit["op"] not in STATEMENTS):
                 return [parse_expression(code, self._before)]
+            if kind == "item":
+                return [parse_item(code, self._before)]
             if kind != "statements" and not is_anchor:
                 return []
             return list(parse_statements(code, self._before))
@@ -241,7 +251,13 @@ class _Following:
         if edit["op"] in STATEMENTS:
             runs = find_runs(spot, parse_anchor(anchor, module))
             return [(run.statements[0], id(run.statements[0])) for run in runs]
-        found = find_expressions(spot, parse_expression(anchor, module))
+        expression = parse_expression(anchor, module)
+        if edit["op"] in CALLS and is_callee(expression):
+            found = calls_of(spot, expression)
+        elif edit["op"] in ITEMS and is_callee(expression):
+            found = assignments_to(spot, expression)
+        else:
+            found = find_expressions(spot, expression)
         wanted = {id(expression.node) for expression in found}
         around: dict[int, cst.CSTNode] = {}
         for other in walk(spot, lambda node: True):
@@ -290,6 +306,22 @@ class _Following:
             return
         if shape(old, renamed(self._names)) != shape(new, str):
             raise Refused("conflict", f"{now} has another value in the new base already.")
+
+    def _follow_parameter(self, edit: Fields, said: Fields) -> None:
+        """Name the parameter as it is called now; refuse to overwrite a default of the new base."""
+        name, here, there = str(edit["parameter"]), self._here.node, self._there.node
+        now = self._names.get(name, name)
+        said["parameter"] = now
+        if not isinstance(here, cst.FunctionDef) or not isinstance(there, cst.FunctionDef):
+            return
+        _, old = kind_in(here.params, name)
+        _, new = kind_in(there.params, now)
+        if old is None or new is None:
+            return
+        wanted = parse_expression(said["code"], self._after)
+        changed = shape(old.default, renamed(self._names)) != shape(new.default, str)
+        if changed and not same(new.default, wanted):
+            raise Refused("conflict", f"{now} has another default in the new base already.")
 
     # --- whole functions -----------------------------------------------------------------------
 

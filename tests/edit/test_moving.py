@@ -124,6 +124,63 @@ def test_a_value_that_was_changed_meanwhile_is_not_overwritten() -> None:
     assert code(moved({FILE: renamed}, edit)).startswith("MOST = 5\n")
 
 
+CALLING = block(
+    """
+    TOOLS = ["a"]
+
+
+    def ask(question, limit=3):
+        options = {"a": 1}
+        first = client.get(question)
+        second = client.get(limit)
+        return use(first, second, options)
+    """
+)
+MOVED = block(
+    """
+    TOOLS = ["a", "c"]
+    MORE = ["b"]
+
+
+    def ask(text, most=3):
+        client.get(0)
+        choices = {"a": 1, "c": 3}
+        first = client.get(text)
+        second = client.get(most)
+        return use(first, second, choices)
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("edit", "old", "new"),
+    [
+        ({"op": "set_argument", "anchor": "client.get", "number": 2, "keyword": "k",
+          "code": "limit"}, "get(most)", "get(most, k=most)"),
+        ({"op": "set_argument", "anchor": "client.get(question)", "keyword": "k", "code": "1"},
+         "get(text)", "get(text, k=1)"),
+        ({"op": "wrap_call", "anchor": "client.get", "number": 1, "code": "f(lambda: ..., limit)"},
+         "client.get(text)", "f(lambda: client.get(text), most)"),
+        ({"op": "append_to", "anchor": "options", "code": "'b': limit"}, '"c": 3',
+         "\"c\": 3, 'b': most"),
+        ({"op": "append_to", "target": "TOOLS", "code": "'b'"}, '"c"]', "\"c\", 'b']"),
+        ({"op": "remove_from", "target": "TOOLS", "code": "'a'"}, '["a", ', "["),
+        ({"op": "set_default", "parameter": "limit", "code": "5"}, "most=3", "most=5"),
+    ],
+)  # fmt: skip
+def test_calls_items_and_defaults_are_followed(edit: dict[str, str], old: str, new: str) -> None:
+    assert code(moved({FILE: MOVED}, {"target": "ask"} | edit, base=CALLING)) == MOVED.replace(
+        old, new, 1
+    )
+
+
+def test_a_default_that_was_changed_meanwhile_is_not_overwritten() -> None:
+    edit = {"op": "set_default", "target": "ask", "parameter": "limit", "code": "5"}
+    result = moved({FILE: CALLING.replace("limit=3", "limit=4")}, edit, base=CALLING)
+    assert isinstance(result, Refusal)
+    assert result.message == "limit has another default in the new base already."
+
+
 BODY = {
     "op": "replace_function_body",
     "target": "read",
