@@ -59,7 +59,8 @@ def test_no_change(edit: dict[str, str]) -> None:
          "The anchor '- Be' stands 2 times in prompt.md, at lines 3 and 4: give a larger anchor, "
          "or say which with number, from 1."),
         ({"anchor": "- Be bried.", "code": "x"}, "not_found",
-         "There is no text '- Be bried.' in prompt.md. The nearest is line 3: '- Be brief.'."),
+         "There is no text '- Be bried.' in prompt.md. The nearest are line 3: '- Be brief.'; "
+         "line 4: '- Be kind.'."),
         ({"place": "end", "code": "- Be kind."}, "conflict",
          "These lines stand at line 4 already, not where they are to go."),
         ({"code": "x"}, "unsupported",
