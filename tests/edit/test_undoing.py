@@ -75,6 +75,17 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "rename": [{"op": "rename", "target": "ask", "to": "inquire"}],
     "parameter": [{"op": "add_parameter", "target": "ask", "code": "times=1"}],
     "decorator": [{"op": "add_decorator", "target": "ask", "code": "json.dumps"}],
+    "default": [{"op": "set_default", "target": "ask", "parameter": "field", "code": "'name'"}],
+    "first default": [{"op": "set_default", "target": "ask", "parameter": "order", "code": "0"}],
+    "argument": [
+        {"op": "set_argument", "target": "ask", "anchor": "print", "keyword": "end", "code": "''"}
+    ],
+    "call": [
+        {"op": "wrap_call", "target": "Desk", "anchor": "ask", "code": "str(lambda: ...)"},
+        {"op": "wrap_call", "target": "ask", "anchor": "look_up", "code": "str", "number": 2},
+    ],
+    "item": [{"op": "append_to", "target": "TOOLS", "code": "'look'"}],
+    "last item": [{"op": "remove_from", "target": "TOOLS", "code": "'find'"}],
     "several": [
         {"op": "set_constant", "target": "LIMIT", "code": "6"},
         {"op": "insert_statements", "target": "ask", "place": "end", "code": "print(2)"},

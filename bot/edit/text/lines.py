@@ -42,7 +42,8 @@ class Lines:
     def end_of(self, line: int) -> str:
         """How a line ends; if it does not, or there is none, how the one before it does, or LF."""
         for start in reversed(self.starts[max(line, 0) : line + 2]):
-            if start and (match := re.search(r"(?:\r\n|\r|\n)\Z", self.text[max(start - 2, 0) : start])):
+            end = self.text[max(start - 2, 0) : start]
+            if start and (match := re.search(r"(?:\r\n|\r|\n)\Z", end)):
                 return match.group()
         return "\n"
 
