@@ -48,18 +48,22 @@ def check_change(path: str, change: Change) -> None:
     except Malformed as error:
         raise Refused(
             "would_not_compile",
-            f"{path} would be no well-formed {name}: line {error.line}: {error}.",
+            f"{path} would not be well-formed {name}: line {error.line}: {error}.",
         ) from None
     place = differing(before, after, change.start, change.stop, change.stop_after)
     if place is not None:
         raise Refused(
             "conflict",
-            f"The edit would also change what line {line_at(change.before, place)} of {path} is "
-            f"to {name}, outside of its place: see to the indentation, brackets and marks in its "
+            f"Line {line_at(change.before, place)} of {path}, outside of the edit's place, would "
+            f"mean something else in {name}: see to the indentation, brackets and marks in the "
             "code, or give a larger anchor.",
         )
     known = repeated_keys(before)
     for said, nodes in repeated_keys(after).items():
         if len(nodes) > len(known.get(said, [])):
-            line = line_at(change.after, nodes[-1].start)
-            raise Refused("conflict", f"The key at line {line} would stand twice in {path}.")
+            key = nodes[-1]
+            text, line = change.after[key.start : key.stop], line_at(change.after, key.start)
+            raise Refused(
+                "conflict",
+                f"The key {text[:80]} would stand twice in one place of {path}, see line {line}.",
+            )

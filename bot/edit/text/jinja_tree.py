@@ -21,9 +21,11 @@ def read_jinja(text: str) -> Node:
     try:
         template = jinja2.Environment(extensions=_EXTENSIONS).parse(text)
     except jinja2.TemplateSyntaxError as error:
-        raise Malformed(error.lineno, error.message or "syntax error") from None
+        message = (error.message or "syntax error").rstrip(".")
+        raise Malformed(error.lineno, message) from None
     starts = Lines(text).starts
-    return group("template", *_read(template, [*starts, len(text) + 1]))
+    starts.append(len(text) + 1)
+    return group("template", *(node for part in template.body for node in _read(part, starts)))
 
 
 def _read(node: nodes.Node, starts: list[int]) -> list[Node]:
@@ -39,13 +41,13 @@ def _read(node: nodes.Node, starts: list[int]) -> list[Node]:
         parts = value if isinstance(value, list) else [value]
         if any(isinstance(part, nodes.Node) for part in parts):
             inside = [child for part in parts for child in _read(part, starts)]
-            children += inside if isinstance(node, _TRANSPARENT) else [group(name, *inside)]
-        else:
+            children += [group(name, *inside)] if isinstance(node, nodes.Stmt) else inside
+        elif value is not None and value != []:
             says.append(repr(value))
     if isinstance(node, _TRANSPARENT):
         return children
     read = _on_lines(node.lineno, last, tuple(says), starts)
-    read.children = [child for child in children if child.children]
+    read.children = children
     read.chained = isinstance(node, nodes.Expr)
     return [read]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -20,21 +21,27 @@ class Node:
     """Something that stands from `start` to `stop` in a text.
 
     A leaf `says` what it is. With children, `says` tells the kind; an empty span means that it
-    has no characters of its own, so that no edit is made in it. `grows`: lines put right behind
-    it belong to it. `chained`: where it is edited, its children may be held by what holds it.
+    has no characters of its own, so that no edit is made in it. `chained`: where it is edited, its
+    children may be held by what holds it.
     """
 
     start: int
     stop: int
     says: Hashable
     children: list[Node] = field(default_factory=list)
-    grows: bool = False
     chained: bool = False
 
 
 def group(says: Hashable, *children: Node) -> Node:
     """A node that is nothing but its children."""
     return Node(0, 0, says, list(children))
+
+
+def line_group(says: Hashable, text: str, start: int, stop: int) -> Node:
+    """A node of the lines from `start` to `stop`, each a leaf without the white space around it."""
+    found = re.finditer(r"\S(?:[^\r\n]*\S)?", text[start:stop])
+    leaves = [Node(start + line.start(), start + line.end(), line.group()) for line in found]
+    return group(says, *leaves)
 
 
 def differing(old: Node, new: Node, start: int, stop: int, stop_after: int) -> int | None:
@@ -67,7 +74,7 @@ def _outside(
     count = 0
     while waiting:
         node, place = waiting.pop()
-        edited = node.start < node.stop and _overlaps(node, start, stop)
+        edited = node.start < stop and start < node.stop and node.start < node.stop
         if node.children:
             if not (edited and node.chained):
                 key = (place, None if edited else node.says, count)
@@ -76,12 +83,6 @@ def _outside(
         elif node.start < node.stop and not edited:
             yield node, node.says, place
             count += 1
-
-
-def _overlaps(node: Node, start: int, stop: int) -> bool:
-    if node.grows and node.start < start <= node.stop:
-        return True
-    return node.start < stop and start < node.stop
 
 
 def repeated_keys(root: Node) -> dict[Hashable, list[Node]]:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import Any
 
-from bot.edit.text.nodes import Malformed, Node, group
+from bot.edit.text.nodes import Malformed, Node, group, line_group
 
 _TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}'
@@ -31,19 +31,24 @@ def read_toml(text: str) -> Node:
         line = int(found[1]) if found and found[1] else text.count("\n") + 1
         raise Malformed(line, _AT_LINE.sub("", str(error))) from None
     root = table = group("root")
-    elements: dict[tuple[str, ...], Node] = {}
+    elements: dict[int, tuple[Node, Node]] = {}  # the last of each array, and what holds it
+    numbers: dict[tuple[int, str], int] = {}  # of paths, by the path around and the name
     for start, stop in _statements(text):
-        statement = Node(start, stop, text[start:stop])
+        statement = line_group("statement", text, start, stop)
         if text[start] != "[":
             table.children.append(statement)
             continue
         path, is_element = _header(text[start:stop])
         table = group("table", statement)
-        outer = [elements[path[:i]] for i in range(len(path)) if path[:i] in elements]
-        (outer[-1] if outer else root).children.append(table)
+        holder, number = root, 0
+        for name in path:
+            known = elements.get(number)
+            if known is not None and known[1] is holder:
+                holder = known[0]
+            number = numbers.setdefault((number, name), len(numbers) + 1)
+        holder.children.append(table)
         if is_element:
-            elements = {at: node for at, node in elements.items() if at[: len(path)] != path}
-            elements[path] = table
+            elements[number] = (table, holder)
     return root
 
 
@@ -64,7 +69,7 @@ def _statements(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _header(text: str) -> tuple[tuple[str, ...], bool]:
+def _header(text: str) -> tuple[list[str], bool]:
     """The path of a table's header, and whether it begins an element of an array of tables."""
     path: list[str] = []
     value: Any = tomllib.loads(text)
@@ -76,4 +81,4 @@ def _header(text: str) -> tuple[tuple[str, ...], bool]:
         else:
             [(name, value)] = value.items()
             path.append(name)
-    return tuple(path), is_element
+    return path, is_element

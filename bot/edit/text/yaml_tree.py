@@ -8,7 +8,7 @@ import yaml
 from yaml.resolver import Resolver
 
 from bot.edit.refusal import Refused
-from bot.edit.text.nodes import Malformed, Node, group
+from bot.edit.text.nodes import Malformed, Node, group, line_group
 
 # libyaml, where it is built in, reads fifty times as fast.
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -18,7 +18,7 @@ DEEPEST = 500
 def read_yaml(text: str) -> Node:
     """The tree of a stream of documents. Raises Malformed; Refused where it is nested too deep."""
     try:
-        return _Builder().build(text)
+        return _Builder(text).build()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
@@ -36,14 +36,15 @@ def _too_deep() -> Refused:
 class _Builder:
     """Takes the events one by one; `opened` are the nodes that are not closed yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._text = text
         self._root = group("sequence")
         self._opened = [self._root]
         self._anchors: Counter[str] = Counter()
         self._resolver = Resolver()
 
-    def build(self, text: str) -> Node:
-        for event in yaml.parse(text, Loader=_LOADER):
+    def build(self) -> Node:
+        for event in yaml.parse(self._text, Loader=_LOADER):
             if isinstance(event, yaml.DocumentStartEvent):
                 self._anchors.clear()
                 self._open(group("document"))
@@ -89,8 +90,12 @@ class _Builder:
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         tag = event.tag or self._resolver.resolve(yaml.ScalarNode, event.value, event.implicit)
-        node = Node(event.start_mark.index, event.end_mark.index, (tag, event.value))
-        node.grows = event.style in ("|", ">")
+        start, stop = event.start_mark.index, event.end_mark.index
+        if event.style in ("|", ">") or event.start_mark.line < event.end_mark.line:
+            # A line may be added to what has several, or may have.
+            node = line_group(("lines", tag), self._text, start, stop)
+        else:
+            node = Node(start, stop, (tag, event.value))
         self._add(node)
         self._anchors[event.anchor] += 1
 
