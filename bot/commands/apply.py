@@ -52,7 +52,7 @@ class EditRules(NamedTuple):
     "--undo",
     "undo_file",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="Write the spec that undoes this one to FILE; refused where an edit has no inverse.",
 )
 @json_option
@@ -75,7 +75,8 @@ def command(
     one that the spec was written for, targets, statements and names are followed to where they
     have gone; what cannot be followed with certainty is refused.
 
-    --undo FILE keeps a spec that, applied to the result, gives the old bytes back.
+    --undo FILE keeps a spec that, applied to the result, gives the old bytes back; with --check
+    it is only said whether there is one.
     """
     from bot.edit.apply import apply_spec
     from bot.edit.moving import Reapplied
@@ -106,11 +107,13 @@ def command(
     if isinstance(result, Refusal):
         raise refused(result, as_json)
     if undo_file is not None:
-        undoing = undo_spec(result.spec, read, **rules._asdict())
+        undoing = undo_spec(result.spec, result.applied, read, **rules._asdict())
         if isinstance(undoing, Refusal):
             raise refused(undoing, as_json)
-        with open_output(None if str(undo_file) == "-" else undo_file) as output:
-            output.write(undoing.model_dump_json(indent=2).encode() + b"\n")
+        if not check:
+            # Before the change, so that there is none that cannot be undone.
+            with open_output(undo_file) as output:
+                output.write(undoing.model_dump_json(indent=2).encode() + b"\n")
     written = None
     if result.applied.files and not check:
         place = target_commit if onto is not None else None

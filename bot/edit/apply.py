@@ -10,7 +10,7 @@ import base64
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 from bot.edit.interpreter import HarnessInterpreter, Judgement, Source
 from bot.edit.paths import EditablePaths
+from bot.edit.reading import Reader
 from bot.edit.refusal import Refusal, RefusalKind, Refused
 from bot.edit.schema import Fields, read_fields
 from bot.records import ModificationSpec
@@ -38,7 +39,7 @@ class Applied:
 
 def apply_spec(
     spec: ModificationSpec,
-    read: Callable[[str], bytes | None],
+    read: Reader,
     *,
     editable: Sequence[str],
     protected: Sequence[str],
@@ -96,7 +97,8 @@ def _wrong_kind(op: str, path: str) -> str:
     return f"{path} is no Python file: {op} needs one; edit_text is for others."
 
 
-def read_files(edits: Sequence[Fields], read: Callable[[str], bytes | None]) -> dict[str, bytes]:
+def read_files(edits: Sequence[Fields], read: Reader) -> dict[str, bytes]:
+    """The files that the edits name. Refused where one is not there, or is too large."""
     files: dict[str, bytes] = {}
     for position, edit in enumerate(edits):
         if edit.file in files:
@@ -224,14 +226,24 @@ def _run_worker(
     edits: Sequence[Fields],
     files: dict[str, bytes],
 ) -> dict[str, Any]:
-    request = {
-        "files": {path: base64.b64encode(content).decode() for path, content in files.items()},
-        "edits": [
-            {"op": edit.op} | fields.model_dump()
-            for edit, fields in zip(spec.edits, edits, strict=True)
-        ],
+    return ask_worker({"files": encoded(files), "edits": said(spec, edits)}, sandbox)
+
+
+def encoded(files: Mapping[str, bytes | None]) -> dict[str, str]:
+    """Files as the child process takes them; those that are not there left out."""
+    return {
+        path: base64.b64encode(content).decode()
+        for path, content in files.items()
+        if content is not None
     }
-    return ask_worker(request, sandbox)
+
+
+def said(spec: ModificationSpec, edits: Sequence[Fields]) -> list[dict[str, Any]]:
+    """The edits of a spec as the child process takes them."""
+    return [
+        {"op": edit.op} | fields.model_dump()
+        for edit, fields in zip(spec.edits, edits, strict=True)
+    ]
 
 
 def ask_worker(request: dict[str, Any], sandbox: Sandbox | None = None) -> dict[str, Any]:

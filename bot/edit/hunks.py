@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-from bot.edit.apply import ask_worker
+from bot.edit.apply import ask_worker, encoded, said
 from bot.edit.refusal import Refused
 from bot.edit.schema import read_fields
 from bot.records import ModificationSpec
@@ -69,20 +69,7 @@ def trace_edits(
     files = {edit.file: read(edit.file) for edit in spec.edits}
     try:
         fields = [read_fields(edit.op, edit) for edit in spec.edits]
-        answer = ask_worker(
-            {
-                "files": {
-                    path: base64.b64encode(content).decode()
-                    for path, content in files.items()
-                    if content is not None
-                },
-                "edits": [
-                    {"op": edit.op} | given.model_dump()
-                    for edit, given in zip(spec.edits, fields, strict=True)
-                ],
-                "steps": True,
-            }
-        )
+        answer = ask_worker({"files": encoded(files), "edits": said(spec, fields), "steps": True})
     except (Refused, KeyError):
         return {}
     origins: dict[str, Origins] = {}

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import libcst as cst
-from libcst import matchers
 
 from bot.edit.arguments import keyword_argument, with_argument
 from bot.edit.code import parse_expression
@@ -19,6 +18,7 @@ from bot.edit.commas import NOTHING, Row, items_of, read_row, with_item, without
 from bot.edit.dedent import dedent_code
 from bot.edit.refusal import Refused
 from bot.edit.structure import same
+from bot.edit.tree import has_comment
 
 Item = cst.BaseElement | cst.BaseDictElement
 Literal = cst.List | cst.Tuple | cst.Set | cst.Dict | cst.Call
@@ -37,7 +37,7 @@ def parse_item(code: str, module: cst.Module) -> Item:
         raise Refused("unsupported", f"{code.strip()[:80]!r} is not one element or `key: value`.")
     item = node.elements[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     beside = node.with_changes(elements=[node.elements[0].with_changes(**_bare(item))])
-    if matchers.findall(beside, matchers.Comment()):
+    if has_comment(beside):
         raise Refused("unsupported", "An item takes no comment beside it.")
     return item
 

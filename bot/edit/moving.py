@@ -6,13 +6,12 @@ the new base (`translation`), and the spec that comes of it is applied with all 
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.edit.apply import Applied, apply_spec, ask_worker, is_python, read_edits
+from bot.edit.apply import Applied, apply_spec, ask_worker, encoded, is_python, read_edits, said
 from bot.edit.paths import EditablePaths
 from bot.edit.reading import Reader
 from bot.edit.refusal import Refusal, Refused
@@ -49,42 +48,40 @@ def reapply_spec(
     refused.
     """
     moved = moved or {}
+    rules = {"editable": editable, "protected": protected}
+
+    def apply(some: ModificationSpec, reader: Reader) -> Applied | Refusal:
+        return apply_spec(some, reader, **rules, python=python, allow=allow)
+
+    wanted = spec
     try:
-        return _reapply(spec, read_base, read, editable, protected, python, allow, moved, files)
+        drifted = [e.file for e in spec.edits if read(e.file) != read_base(e.file)]
+        # What cannot be made on its own base says nothing about where it belongs.
+        if drifted and isinstance(apply(spec, read_base), Applied):
+            wanted = _follow(spec, read_base, read, moved, files, rules)
     except Refused as refused:
         return Refusal(refused.kind, refused.message, refused.edit)
+    applied = apply(wanted, read)
+    return applied if isinstance(applied, Refusal) else Reapplied(wanted, applied)
 
 
-def _reapply(
+def _follow(
     spec: ModificationSpec,
     read_base: Reader,
     read: Reader,
-    editable: Sequence[str],
-    protected: Sequence[str],
-    python: str,
-    allow: Sequence[str],
     moved: Mapping[str, str],
     files: Iterable[str],
-) -> Reapplied | Refusal:
-    rules = {"editable": editable, "protected": protected}
-
-    def apply(wanted: ModificationSpec, reader: Reader) -> Applied | Refusal:
-        return apply_spec(wanted, reader, **rules, python=python, allow=allow)
-
+    rules: Mapping[str, Sequence[str]],
+) -> ModificationSpec:
+    """The spec for the new base; what is gone from its file is looked for in the others."""
     touched = list(dict.fromkeys(edit.file for edit in spec.edits))
-    drifted = [path for path in touched if read(path) != read_base(path)]
-    said = spec
-    # What cannot be made on its own base says nothing about where it belongs.
-    if drifted and isinstance(apply(spec, read_base), Applied):
-        try:
-            said = _translate(spec, read_base, read, moved, touched, rules)
-        except Refused as refused:
-            if refused.kind != "not_found":
-                raise
-            found = _search(spec, read, files, EditablePaths(editable, protected))
-            said = _translate(spec, read_base, read, moved, [*touched, *found], rules)
-    applied = apply(said, read)
-    return applied if isinstance(applied, Refusal) else Reapplied(said, applied)
+    try:
+        return _translate(spec, read_base, read, moved, touched, rules)
+    except Refused as refused:
+        if refused.kind != "not_found":
+            raise
+    found = _search(spec, read, files, EditablePaths(rules["editable"], rules["protected"]))
+    return _translate(spec, read_base, read, moved, [*touched, *found], rules)
 
 
 def _translate(
@@ -101,13 +98,10 @@ def _translate(
     fields = read_edits(spec, EditablePaths(rules["editable"], rules["protected"]))
     answer = ask_worker(
         {
-            "old": _encoded(old),
-            "new": _encoded(new),
+            "old": encoded(old),
+            "new": encoded(new),
             "moved": dict(moved),
-            "edits": [
-                {"op": edit.op} | given.model_dump()
-                for edit, given in zip(spec.edits, fields, strict=True)
-            ],
+            "edits": said(spec, fields),
         }
     )
     edits = [_said_again(spec, item) for item in answer["edits"]]
@@ -145,11 +139,3 @@ def _search(
         if content and len(content) <= LARGEST_SEARCHED and defined.search(content):
             found.append(path)
     return found
-
-
-def _encoded(files: Mapping[str, bytes | None]) -> dict[str, str]:
-    return {
-        path: base64.b64encode(content).decode()
-        for path, content in files.items()
-        if content is not None
-    }

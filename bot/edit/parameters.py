@@ -6,7 +6,6 @@ import difflib
 from typing import Any
 
 import libcst as cst
-from libcst import matchers
 
 from bot.edit.callers import decorator_name
 from bot.edit.code import parse_statements
@@ -14,7 +13,7 @@ from bot.edit.commas import items_of, read_row, with_item
 from bot.edit.dedent import dedent_code
 from bot.edit.refusal import Refused
 from bot.edit.targets import definitions, find_target
-from bot.edit.tree import Spot, at_lines
+from bot.edit.tree import Spot, at_lines, has_comment
 
 _ROW = ("posonly_params", "posonly_ind", "params", "star_arg", "kwonly_params", "star_kwarg")
 _LISTS = ("posonly_params", "params", "kwonly_params")
@@ -86,7 +85,7 @@ def parse_parameter(code: str, module: cst.Module) -> tuple[cst.Param, bool]:
         or params.posonly_params
         or params.star_kwarg is not None
         or isinstance(params.star_arg, cst.Param)
-        or matchers.findall(statement, matchers.Comment())
+        or has_comment(statement)
     ):
         raise Refused("unsupported", _ONE)
     bare = found[0].with_changes(

@@ -85,6 +85,11 @@ def walk(start: Spot, enter: Callable[[cst.CSTNode], bool]) -> Iterator[Spot]:
             stack.extend(reversed([child for _, child in children(spot)]))
 
 
+def has_comment(node: cst.CSTNode) -> bool:
+    """Whether a comment stands anywhere in a node, its layout included."""
+    return isinstance(node, cst.Comment) or any(map(has_comment, node.children))
+
+
 def node_at(root: cst.CSTNode, path: Path) -> cst.CSTNode:
     """The node to which a way leads."""
     for name, index in path:

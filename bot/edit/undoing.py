@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
-from bot.edit.apply import Applied, apply_spec, ask_worker, read_edits, read_files
+from bot.edit.apply import Applied, apply_spec, ask_worker, encoded, read_edits, read_files, said
 from bot.edit.paths import EditablePaths
 from bot.edit.reading import Reader
 from bot.edit.refusal import Refusal, Refused
@@ -14,6 +13,7 @@ from bot.records import Edit, ModificationSpec
 
 def undo_spec(
     spec: ModificationSpec,
+    applied: Applied,
     read: Reader,
     *,
     editable: Sequence[str],
@@ -21,34 +21,17 @@ def undo_spec(
     python: str,
     allow: Sequence[str] = (),
 ) -> ModificationSpec | Refusal:
-    """The edits that lead from what the spec gives back to the files that `read` gives.
+    """The edits that lead from what the spec gives, `applied`, back to the files of `read`.
 
-    Refused where the spec is, and `unsupported` where an edit has no inverse: one that dropped a
-    comment, say, which no operation brings back; or where there is nothing to undo.
+    Refused (unsupported) where an edit has no inverse, one that opened a line into a block, say;
+    or where there is nothing to undo.
     """
-
-    def apply(wanted: ModificationSpec, reader: Reader) -> Applied | Refusal:
-        return apply_spec(
-            wanted, reader, editable=editable, protected=protected, python=python, allow=allow
-        )
-
-    applied = apply(spec, read)
-    if isinstance(applied, Refusal):
-        return applied
     try:
         fields = read_edits(spec, EditablePaths(editable, protected))
         files = read_files(fields, read)
-        answer = ask_worker(
-            {
-                "undo": True,
-                "files": {path: base64.b64encode(c).decode() for path, c in files.items()},
-                "edits": [
-                    {"op": edit.op} | edited.model_dump()
-                    for edit, edited in zip(spec.edits, fields, strict=True)
-                ],
-            }
-        )
-        edits = [Edit.model_validate(_said(edit)) for edit in answer["edits"]]
+        request = {"files": encoded(files), "edits": said(spec, fields), "undo": True}
+        answer = ask_worker(request)
+        edits = [Edit.model_validate(_given(edit)) for edit in answer["edits"]]
         if not edits:
             raise Refused("unsupported", "The spec changes nothing here: nothing is to be undone.")
         undoing = spec.model_copy(
@@ -60,7 +43,14 @@ def undo_spec(
                 "edits": edits,
             }
         )
-        result = apply(undoing, {**files, **applied.files}.get)
+        result = apply_spec(
+            undoing,
+            {**files, **applied.files}.get,
+            editable=editable,
+            protected=protected,
+            python=python,
+            allow=allow,
+        )
         if isinstance(result, Refusal):
             message = f"The edits that undo the spec are refused: {result.message}"
             raise Refused("unsupported", message)
@@ -71,5 +61,5 @@ def undo_spec(
     return undoing
 
 
-def _said(fields: dict[str, object]) -> dict[str, object]:
+def _given(fields: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import cast
 
 import libcst as cst
-from libcst import matchers
 
 from bot.edit.code import one_line, parse_expression
 from bot.edit.expressions import expressions, put_expression
+from bot.edit.items import called
 from bot.edit.layout import shifted
 from bot.edit.refusal import Refused
 from bot.edit.scopes import scan
@@ -153,7 +153,9 @@ def _reason(scope: cst.CSTNode, call: cst.CSTNode) -> str:
         return "holds an await"
     if any(isinstance(node, cst.NamedExpr) for node in inside) and isinstance(scope, cst.Lambda):
         return "holds a `:=`"
-    if any(matchers.matches(node, matchers.Call(matchers.Name("super"), [])) for node in inside):
+    if any(
+        isinstance(node, cst.Call) and called(node) == "super" and not node.args for node in inside
+    ):
         return "holds a super()"
     names = {s.node.value for s in expressions(Spot(call)) if isinstance(s.node, cst.Name)}
     taken = sorted(names & _bound_in(scope))

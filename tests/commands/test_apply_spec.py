@@ -138,6 +138,8 @@ def test_what_undoes_a_spec(
 ) -> None:
     folder, undo = str(harness.root), tmp_path / "undo.json"
     before = (harness.root / "agent.py").read_text()
+    assert main(["apply", spec_file(tmp_path), "-C", folder, "--undo", str(undo), "--check"]) == 0
+    assert not undo.exists()
     assert main(["apply", spec_file(tmp_path), "-C", folder, "--undo", str(undo)]) == 0
     assert (harness.root / "agent.py").read_text() != before
     assert json.loads(undo.read_text())["title"] == "Undo: Answer seven"

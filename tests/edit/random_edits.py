@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bot.edit.documents import open_python
+from bot.edit.inverse import undo
 from bot.edit.refusal import Refused
+from bot.edit.schema import read_fields
+from bot.records import Edit
 from tests.edit.making import edit_bytes
 from tests.edit.random_parts import COMMAS, Text, check_part, part_trials
 
@@ -108,8 +112,21 @@ def check(source: bytes, trial: Trial) -> bool:
     assert (result[-1:] in b"\r\n") == (source[-1:] in b"\r\n")
     again, _ = _make(result, trial)
     assert again in (None, result), trial
+    _check_inverse(source, result, trial)
     _check_meaning(source, result, trial)
     return True
+
+
+def _check_inverse(source: bytes, result: bytes, trial: Trial) -> None:
+    """What is said to undo the edit gives the original bytes."""
+    edit = Edit(file="a.py", **trial.edit)
+    fields = {"op": edit.op} | read_fields(edit.op, edit).model_dump()
+    try:
+        undoing = undo(open_python("a.py", source), open_python("a.py", result), fields)
+    except Refused:
+        return
+    said = [{k: v for k, v in one.items() if k != "file" and v is not None} for one in undoing]
+    assert edit_bytes(result, *said) == source, (undoing, trial)
 
 
 def _make(source: bytes, trial: Trial) -> tuple[bytes | None, str]:

@@ -1,12 +1,15 @@
 """A spec that undoes a spec gives the very bytes of before."""
 
+import base64
 from typing import Any
 
 import pytest
 
 from bot.edit.apply import Applied, apply_spec
 from bot.edit.refusal import Refusal
+from bot.edit.schema import read_fields
 from bot.edit.undoing import undo_spec
+from bot.edit.worker import apply_edits, undo_edits
 from bot.records import ModificationSpec
 from tests.edit.making import PYTHON
 
@@ -112,43 +115,68 @@ CASES: dict[str, list[dict[str, Any]]] = {
 }
 
 
+def in_bytes(newline: str) -> dict[str, bytes]:
+    texts = {"a.py": SOURCE, "p.md": PROMPT}
+    return {path: text.replace("\n", newline).encode() for path, text in texts.items()}
+
+
+def edited(files: dict[str, bytes], edits: list[dict[str, Any]]) -> dict[str, bytes]:
+    answer = apply_edits(files, edits)
+    assert not answer.get("unread", answer), answer
+    return files | {path: base64.b64decode(text) for path, text in answer["files"].items()}
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_bytes_of_before(name: str, newline: str) -> None:
-    spec = spec_of(*CASES[name])
-    files = {
-        path: text.replace("\n", newline).encode()
-        for path, text in {"a.py": SOURCE, "p.md": PROMPT}.items()
-    }
+    files = in_bytes(newline)
+    edits = [
+        {"op": edit.op} | read_fields(edit.op, edit).model_dump()
+        for edit in spec_of(*CASES[name]).edits
+    ]
+    after = edited(files, edits)
+    assert after != files
+    answer = undo_edits(files, edits)
+    assert "edits" in answer, answer
+    assert edited(after, answer["edits"]) == files
+
+
+@pytest.mark.parametrize("name", ["several", "two files"])
+def test_a_spec_that_undoes_a_spec(name: str) -> None:
+    spec, files = spec_of(*CASES[name]), in_bytes("\n")
     applied = apply_spec(spec, files.get, **RULES)
     assert isinstance(applied, Applied), applied
-    undoing = undo_spec(spec, files.get, **RULES)
+    undoing = undo_spec(spec, applied, files.get, **RULES)
     assert isinstance(undoing, ModificationSpec), undoing
-    edited = {**files, **applied.files}
-    assert edited != files
-    undone = apply_spec(undoing, edited.get, **RULES)
+    undone = apply_spec(undoing, {**files, **applied.files}.get, **RULES)
     assert isinstance(undone, Applied), undone
-    assert {**edited, **undone.files} == files
+    assert {**files, **applied.files, **undone.files} == files
+
+
+def not_undone(source: str, edit: dict[str, Any]) -> Refusal:
+    spec, files = spec_of(edit), {"a.py": source.encode()}
+    applied = apply_spec(spec, files.get, **RULES)
+    assert isinstance(applied, Applied), applied
+    undoing = undo_spec(spec, applied, files.get, **RULES)
+    assert isinstance(undoing, Refusal)
+    return undoing
 
 
 def test_nothing_to_undo() -> None:
-    spec = spec_of({"op": "set_constant", "target": "LIMIT", "code": "5"})
-    undoing = undo_spec(spec, {"a.py": SOURCE.encode()}.get, **RULES)
-    assert isinstance(undoing, Refusal)
+    undoing = not_undone(SOURCE, {"op": "set_constant", "target": "LIMIT", "code": "5"})
     assert (undoing.kind, undoing.edit) == ("unsupported", -1)
 
 
 def test_what_has_no_inverse() -> None:
     # The line is opened into a block, which no operation closes again.
-    source = b"def f(): x = 1; y = 2 ; z = 3\n"
+    source = "def f(): x = 1; y = 2 ; z = 3\n"
     edit = {"op": "replace_statements", "anchor": "y = 2", "code": "if x:\n    y = 3"}
-    undoing = undo_spec(spec_of({"target": "f", **edit}), {"a.py": source}.get, **RULES)
-    assert isinstance(undoing, Refusal)
+    undoing = not_undone(source, {"target": "f", **edit})
     assert (undoing.kind, undoing.edit) == ("unsupported", 0)
 
 
-def test_a_spec_that_is_refused() -> None:
-    spec = spec_of({"op": "set_constant", "target": "LIMITS", "code": "6"})
-    undoing = undo_spec(spec, {"a.py": SOURCE.encode()}.get, **RULES)
-    assert isinstance(undoing, Refusal)
-    assert undoing.kind == "not_found"
+def test_a_danger_that_was_taken_out_is_not_brought_back() -> None:
+    edit = {"op": "set_constant", "target": "X", "code": "1"}
+    undoing = not_undone("X = eval('1')\n", edit)
+    assert undoing.kind == "unsupported"
+    assert 'allow = ["eval"]' in undoing.message

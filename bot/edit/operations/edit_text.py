@@ -150,7 +150,8 @@ def _near(lines: Lines, first: str) -> str:
 
 
 def _at_lines(lines: Lines, found: Sequence[int]) -> str:
-    numbers = [str(lines.line_of(start) + 1) for start in (*found[:9], *found[9:][-1:])]
+    numbers = list(dict.fromkeys(str(lines.line_of(start) + 1) for start in found))
+    numbers[9:] = numbers[9:][-1:]
     if len(numbers) == 1:
         return f"at line {numbers[0]}"
     return f"at lines {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import PurePosixPath
 
 from bot.edit.refusal import Refused
 from bot.edit.text.change import Change
-from bot.edit.text.jinja_tree import read_jinja
-from bot.edit.text.json_tree import read_json, read_json_lines
 from bot.edit.text.lines import line_at
-from bot.edit.text.markdown_tree import read_markdown
 from bot.edit.text.nodes import Malformed, Node, differing, repeated_keys
-from bot.edit.text.toml_tree import read_toml
-from bot.edit.text.yaml_tree import read_yaml
 
-_FORMATS: dict[str, tuple[str, Callable[[str], Node]]] = {
-    ".j2": ("Jinja", read_jinja),
-    ".jinja": ("Jinja", read_jinja),
-    ".jinja2": ("Jinja", read_jinja),
-    ".json": ("JSON", read_json),
-    ".jsonl": ("JSON Lines", read_json_lines),
-    ".markdown": ("Markdown", read_markdown),
-    ".md": ("Markdown", read_markdown),
-    ".ndjson": ("JSON Lines", read_json_lines),
-    ".toml": ("TOML", read_toml),
-    ".yaml": ("YAML", read_yaml),
-    ".yml": ("YAML", read_yaml),
+# Suffix → what the format is called, and its reader: `module:function`. Imported when a file of
+# the kind is edited, as the parsers take longer to load than most edits take.
+_JINJA = ("Jinja", "jinja_tree:read_jinja")
+_LINES = ("JSON Lines", "json_tree:read_json_lines")
+_MARKDOWN = ("Markdown", "markdown_tree:read_markdown")
+_YAML = ("YAML", "yaml_tree:read_yaml")
+_FORMATS = {
+    ".j2": _JINJA,
+    ".jinja": _JINJA,
+    ".jinja2": _JINJA,
+    ".json": ("JSON", "json_tree:read_json"),
+    ".jsonl": _LINES,
+    ".markdown": _MARKDOWN,
+    ".md": _MARKDOWN,
+    ".ndjson": _LINES,
+    ".toml": ("TOML", "toml_tree:read_toml"),
+    ".yaml": _YAML,
+    ".yml": _YAML,
 }
 
 
@@ -36,9 +38,11 @@ def check_change(path: str, change: Change) -> None:
     A file of an unknown kind, or that is not well-formed before, is not checked: the change may
     be what repairs it.
     """
-    name, read = _FORMATS.get(PurePosixPath(path).suffix.lower(), ("", None))
-    if read is None:
+    name, reader = _FORMATS.get(PurePosixPath(path).suffix.lower(), ("", ""))
+    if not reader:
         return
+    module, _, function = reader.partition(":")
+    read: Callable[[str], Node] = getattr(import_module(f"bot.edit.text.{module}"), function)
     try:
         before = read(change.before)
     except Malformed:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from bot.edit.text.lines import LINE_END, Lines
 from bot.edit.text.nodes import Malformed, Node, group
 from bot.edit.text.toml_tree import read_toml
-from bot.edit.text.yaml_tree import read_yaml
 
 # A fence may stand in a list or a quotation, at any depth.
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
@@ -30,7 +29,7 @@ def read_markdown(text: str) -> Node:
         last = _until(mark, 1, next(lines)[1], lines, "front matter")[-1]
         # The text's places are kept. To YAML its first line says that a document begins.
         inside = text[: last.start] if mark.match("---") else "   " + text[3 : last.start]
-        root.children.append((read_yaml if mark.match("---") else read_toml)(inside))
+        root.children.append(_front(inside) if mark.match("---") else read_toml(inside))
     for number, line in lines:
         said = str(line.says)
         if fence := _FENCE.match(said):
@@ -45,6 +44,13 @@ def read_markdown(text: str) -> Node:
         else:
             root.children.append(line)
     return root
+
+
+def _front(text: str) -> Node:
+    # Few prompts have front matter, and YAML's parser takes its time to load.
+    from bot.edit.text.yaml_tree import read_yaml
+
+    return read_yaml(text)
 
 
 def _lines(text: str) -> Iterator[tuple[int, Node]]:

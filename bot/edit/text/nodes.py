@@ -16,7 +16,7 @@ class Malformed(Exception):
         self.line = line
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """Something that stands from `start` to `stop` in a text.
 

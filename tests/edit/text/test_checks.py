@@ -236,7 +236,7 @@ def test_a_key_that_comes_twice_is_refused(
         ("a.yml", "a: {{ b }} c\nd: 1\n", replace("d", "e"), "a: {{ b }} c\ne: 1\n"),
         ("a.j2", "{% x %}hello{% y %}{{", replace("hello", "{{"), "{% x %}{{{% y %}{{"),
         ("a.md", "```\na\n", replace("a", "b"), "```\nb\n"),
-        ("a.md", "---\nSome text: a: b\n\n---\n", replace("a:", "c:"), "---\nSome text: c: b\n\n---\n"),
+        ("a.md", "---\nA text: a: b\n---\n", replace("a:", "c:"), "---\nA text: c: b\n---\n"),
         ("a.txt", "```\n{", replace("{", "{{"), "```\n{{"),
     ],
 )  # fmt: skip
