@@ -111,7 +111,8 @@ def open_python(path: str, content: bytes) -> PythonDocument:
         written = document.content
     except cst.ParserSyntaxError as error:
         raise _unparseable(path, error) from None
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeDecodeError, LookupError, SyntaxError):
+        # SyntaxError: the line that declares the encoding contradicts the mark before it.
         raise Refused("unparseable", f"{path} is not in the encoding that it declares.") from None
     if written != content:
         line = _first_difference(content, written)

@@ -55,7 +55,7 @@ def main() -> None:
     asked = parser.parse_args()
     started = time.perf_counter()
     files = corpus(60 if asked.smoke else asked.files, asked.seed)
-    with ProcessPoolExecutor(os.cpu_count(), max_tasks_per_child=200) as pool:
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(partial(try_file, seed=asked.seed), files, chunksize=4))
     figures = summary(files, found) | {"seconds": round(time.perf_counter() - started, 1)}
     if asked.show:

@@ -91,7 +91,8 @@ def check(source: bytes, trial: Trial) -> bool:
     """Make the edit and assert what must hold; whether it was made rather than refused."""
     result, refused = _make(source, trial)
     if result is None:
-        assert refused in ("ambiguous", "not_found", "conflict", "unsupported"), trial
+        known = ("ambiguous", "not_found", "conflict", "unsupported")
+        assert refused in (known if _parses(source) else ("unparseable",)), trial
         return False
     assert result != source
     head, tail = _common(source, result)
@@ -150,6 +151,14 @@ def _check_meaning(source: bytes, result: bytes, trial: Trial) -> None:
         assert kind in ast.dump(ast.parse(result)), trial
     elif trial.edit["op"] in (*COMMAS, "set_default", "wrap_call"):
         check_part(source, result, trial.edit)
+
+
+def _parses(source: bytes) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _compiles(source: bytes) -> bool:

@@ -69,6 +69,9 @@ def _outside_texts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_read(node: Any) -> bool:
+    # `a[:, 1]` holds a tuple that is no expression by itself.
+    if any(isinstance(item, ast.Slice) for item in getattr(node, "elts", [])):
+        return False
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
