@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -64,10 +64,11 @@ class Limits(Table):
     score_s: float = Field(60, gt=0)
     setup_s: float = Field(900, gt=0)
     tests_s: float = Field(300, gt=0)
-    memory_mb: int = Field(4096, ge=64)  # address space of one process
+    memory_mb: int = Field(4096, ge=64)  # address space of one process, memory of all together
     file_mb: int = Field(64, ge=1)  # the largest file it may write, stdout included
     processes: int = Field(256, ge=1)
     open_files: int = Field(256, ge=16)
+    disk_mb: int = Field(1024, ge=1)  # what it may write to disk altogether
     model_calls: int = Field(64, ge=1)  # of one episode
     episode_mb: int = Field(8, ge=1)  # the largest episode that is read back
 
@@ -95,6 +96,8 @@ class HarnessTable(Table):
     allow: list[str] = Field(default_factory=list)  # dangers that an edit may bring, as refused
     hidden: list[str] = Field(default_factory=list)  # never in the copy that an episode runs in
     pass_env: list[str] = Field(default_factory=list)
+    sandbox: Literal["auto", "bubblewrap", "landlock", "limits"] = "auto"  # auto: the strongest
+    readable: list[str] = Field(default_factory=list)  # files outside that the harness may read
     contract: str | None = None  # tool contract: "module:NAME" (a literal) or a JSON file
     trials: int = Field(1, ge=1, le=100)
     splits: Splits

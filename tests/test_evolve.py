@@ -12,6 +12,7 @@ import pytest
 
 from bot.cli import main
 from bot.llm.scripted import ScriptedServer
+from bot.sandbox import choose_sandbox
 from tests.helpers.order_desk import as_json, order_desk, scripted_reply, snapshot
 
 
@@ -41,7 +42,7 @@ def test_a_generation_is_made_proven_and_committed(
     assert report["test"]["flips"]["broken"] == []
     assert report["test"]["evolved"] > report["test"]["seed"]
     assert report["model_calls"] == len(server.requests)
-    assert report["sandbox"] == "resource-limits"
+    assert report["sandbox"] == choose_sandbox().level
     # The user's work tree, index and HEAD are as they were.
     assert snapshot(isolated / "desk") == before
     assert repository.resolve_commit("HEAD") == head

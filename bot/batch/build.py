@@ -23,7 +23,7 @@ from bot.config import HarnessTable
 from bot.display import printable, say, scrub
 from bot.errors import InputError
 from bot.git.repository import Repository
-from bot.sandbox import run_trusted
+from bot.sandbox import interpreter_paths, run_trusted
 
 _PASSED = re.compile(
     r"PATH|HOME|LANG|LC_.*|TMPDIR|PIP_.*|UV_.*|XDG_.*|SSL_.*|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
@@ -41,6 +41,10 @@ class BuiltEnvironment:
 
     python: Path
     roots: tuple[str, ...]
+
+    def readable(self) -> tuple[Path, ...]:
+        """What a process must be shown to run the interpreter."""
+        return interpreter_paths(self.python)
 
     def import_path(self, copy: Path) -> str:
         """PYTHONPATH for a copy of the harness: its own files, not those of the setup's copy."""

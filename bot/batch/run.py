@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 
 from bot.batch.build import build_environment
@@ -33,8 +32,6 @@ from bot.llm.endpoint import Endpoint
 from bot.llm.proxy import Call, Proxy
 from bot.records import Episode, Task
 from bot.sandbox import Finished, Running, Sandbox
-
-TASK_FILE = "task.json"
 
 
 @dataclass(frozen=True)
@@ -85,11 +82,14 @@ class Runner:
         built = build_environment(self._repository, self._base, self.table, cache_folder())
         self.python = built.python
         self._around = Surroundings(self.table, built, self._endpoint.name)
+        self._workplace = Workplace(self._repository, self.table, self._base)
         self._proxy = Proxy(
-            self._endpoint, self._budget, calls_per_episode=self.table.limits.model_calls
+            self._endpoint,
+            self._budget,
+            calls_per_episode=self.table.limits.model_calls,
+            address=self._workplace.folder / "m" if self.sandbox.own_network else None,
         )
         self._proxy.__enter__()
-        self._workplace = Workplace(self._repository, self.table, self._base)
         return self
 
     def __exit__(
@@ -153,7 +153,6 @@ class Runner:
         world: Running | None = None
         try:
             place.lease.begin()
-            task_file = place.folder / TASK_FILE
             identity = {
                 "source": self.table.source,
                 "task_id": job.task.task_id,
@@ -163,13 +162,13 @@ class Runner:
             }
             try:
                 if self.table.environment:
-                    world = self._start_world(place, task_file)
+                    world = self._start_world(place)
             except WorldFailed as failed:
                 episode = Episode(**identity, outcome="fail")
                 make_invalid(episode, str(failed))
                 return episode
             attempt = (self._ask_worker if self.table.worker else self._run_process)(
-                place, job.task, task_file
+                place, job.task
             )
             calls = place.lease.calls()
             if self._on_calls is not None:
@@ -201,26 +200,27 @@ class Runner:
                 world.stop()
             self._give_back(job.tree, place)
 
-    def _run_process(self, place: Place, task: Task, task_file: Path) -> Attempt:
-        target = place.folder / "episode.json"
+    def _run_process(self, place: Place, task: Task) -> Attempt:
         finished = self.sandbox.run(
-            self._around.fill(self.table.run, task_file, target, place.workdir),
+            self._around.fill(self.table.run, place.task, place.episode, place.workdir),
             cwd=place.copy,
             env=self._around.harness_env(place),
             limits=self._around.limits(self.table.limits.episode_s),
+            view=self._around.harness_view(place, self._proxy.door),
         )
-        body, why_not = read_written(target, self.table.limits.episode_mb)
+        body, why_not = read_written(place.episode, self.table.limits.episode_mb)
         return Attempt(body, why_not, finished, finished.timed_out)
 
-    def _ask_worker(self, place: Place, task: Task, task_file: Path) -> Attempt:
+    def _ask_worker(self, place: Place, task: Task) -> Attempt:
         """Hand the task to the place's worker; it is started anew after a crash or time-out."""
         if place.worker is None or not place.worker.alive():
             place.worker = self.sandbox.start(
-                self._around.fill(self.table.run, task_file, task_file, place.workdir),
+                self._around.fill(self.table.run, place.task, place.episode, place.workdir),
                 cwd=place.copy,
                 env=self._around.harness_env(place),
                 # The worker lives for many tasks; each has its own time limit below.
                 limits=self._around.limits(self.table.limits.episode_s * 1000),
+                view=self._around.harness_view(place, self._proxy.door),
             )
         until = time.monotonic() + self.table.limits.episode_s
         why_not, stray = "The worker ended without an episode.", 0
@@ -252,14 +252,15 @@ class Runner:
             exclude={"score", "outcome", "score_breakdown"}, exclude_none=True
         )
         scored.write_text(json.dumps(body), encoding="utf-8")
-        base = self._workplace.pristine(self._base)
-        env = {**self._around.plain_env(private / "home", base), "ECDYSIS_STATE": str(place.state)}
+        base, home = self._workplace.pristine(self._base), private / "home"
+        env = {**self._around.plain_env(home, base), "ECDYSIS_STATE": str(place.state)}
         try:
             return self.sandbox.run(
                 self._around.fill(self.table.score, full, scored, place.workdir),
                 cwd=base,
                 env=env,
                 limits=self._around.limits(self.table.limits.score_s),
+                view=self._around.scorer_view(place, base, private, home),
             )
         finally:
             remove(private)
@@ -293,8 +294,14 @@ class Runner:
     def _check(self, tree: str, command: list[str], wall_s: float) -> Finished:
         folder = self._workplace.episode_folder()
         copy = self._workplace.copy(tree, folder / "copy", whole=True)
-        env = self._around.plain_env(folder / "home", copy)
-        return self.sandbox.run(command, cwd=copy, env=env, limits=self._around.limits(wall_s))
+        home = folder / "home"
+        return self.sandbox.run(
+            command,
+            cwd=copy,
+            env=self._around.plain_env(home, copy),
+            limits=self._around.limits(wall_s),
+            view=self._around.check_view(copy, home),
+        )
 
     # --- places, commands, environments ---------------------------------------------------
 
@@ -308,15 +315,15 @@ class Runner:
                 place = idle.get_nowait()
                 # A worker that has ended, or that spoilt its folder, is not gone on with.
                 with contextlib.suppress(OSError):
-                    (place.folder / TASK_FILE).write_text(task, encoding="utf-8")
+                    place.task.write_text(task, encoding="utf-8")
                     if place.worker is not None and place.worker.alive():
                         return place
                 self._retire(place)
         folder = self._workplace.episode_folder()
         place = Place(folder, folder / "h", self._proxy.lease())
         self._workplace.copy(job.tree, place.copy, whole=False)
-        place.workdir.mkdir()
-        (folder / TASK_FILE).write_text(task, encoding="utf-8")
+        place.make_folders()
+        place.task.write_text(task, encoding="utf-8")
         return place
 
     def _give_back(self, tree: str, place: Place) -> None:
@@ -339,15 +346,15 @@ class Runner:
                 except queue.Empty:
                     break
 
-    def _start_world(self, place: Place, task_file: Path) -> Running:
+    def _start_world(self, place: Place) -> Running:
         remove(place.state)
         place.state.mkdir()
-        base = self._workplace.pristine(self._base)
+        base, home = self._workplace.pristine(self._base), self._workplace.private_folder()
         env = {
-            **self._around.plain_env(self._workplace.private_folder(), base),
+            **self._around.plain_env(home, base),
             "ECDYSIS_ENVIRONMENT": str(place.address),
             "ECDYSIS_STATE": str(place.state),
-            "ECDYSIS_TASK": str(task_file),
+            "ECDYSIS_TASK": str(place.task),
         }
         return start_world(
             self.sandbox,
@@ -356,4 +363,5 @@ class Runner:
             env=env,
             address=place.address,
             limits=self._around.limits(self.table.limits.episode_s + 60),
+            view=self._around.world_view(place, base, home),
         )

@@ -12,7 +12,7 @@ from typing import Any
 from bot.batch.build import BuiltEnvironment
 from bot.config import HarnessTable
 from bot.llm.proxy import Lease
-from bot.sandbox import Finished, ProcessLimits, Running
+from bot.sandbox import Finished, ModelDoor, ProcessLimits, Running, View
 
 
 @dataclass
@@ -27,15 +27,32 @@ class Place:
 
     @property
     def workdir(self) -> Path:
+        """Where the harness may keep files; the scorer can look at them."""
         return self.folder / "work"
 
     @property
+    def task(self) -> Path:
+        """The task's file, in a folder that only we write."""
+        return self.folder / "in" / "task.json"
+
+    @property
+    def episode(self) -> Path:
+        """The file that the harness writes, in a folder for it."""
+        return self.folder / "out" / "episode.json"
+
+    @property
     def state(self) -> Path:
+        """What the environment keeps; the harness does not see it."""
         return self.folder / "state"
 
     @property
     def address(self) -> Path:
-        return self.folder / "e.sock"
+        """The environment's socket, in a folder in which the harness may only connect."""
+        return self.folder / "e" / "s"
+
+    def make_folders(self) -> None:
+        for folder in (self.workdir, self.task.parent, self.episode.parent, self.address.parent):
+            folder.mkdir()
 
 
 @dataclass
@@ -110,6 +127,33 @@ class Surroundings:
                 env[name] = os.environ[name]
         return env
 
+    def shown(self) -> tuple[Path, ...]:
+        """What every process of a harness may read: its interpreter, and what the table names."""
+        named = (Path(name).expanduser() for name in self.table.readable)
+        return (*self.built.readable(), *named)
+
+    def harness_view(self, place: Place, model: ModelDoor) -> View:
+        return View(
+            readable=(*self.shown(), place.task.parent),
+            writable=(place.copy, place.workdir, place.episode.parent),
+            sockets=(place.address.parent,) if self.table.environment else (),
+            model=model,
+        )
+
+    def world_view(self, place: Place, base: Path, home: Path) -> View:
+        return View(
+            readable=(*self.shown(), base, place.task.parent),
+            writable=(home, place.state, place.address.parent),
+        )
+
+    def scorer_view(self, place: Place, base: Path, private: Path, home: Path) -> View:
+        state = (place.state,) if self.table.environment else ()
+        seen = (*self.shown(), base, private, place.workdir, *state)
+        return View(readable=seen, writable=(home,))
+
+    def check_view(self, copy: Path, home: Path) -> View:
+        return View(readable=self.shown(), writable=(copy, home))
+
     def limits(self, wall_s: float) -> ProcessLimits:
         limits = self.table.limits
         return ProcessLimits(
@@ -118,6 +162,7 @@ class Surroundings:
             file_mb=limits.file_mb,
             processes=limits.processes,
             open_files=limits.open_files,
+            disk_mb=limits.disk_mb,
         )
 
 

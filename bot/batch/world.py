@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.display import printable, scrub
-from bot.sandbox import ProcessLimits, Running, Sandbox, socket_answers
+from bot.sandbox import ProcessLimits, Running, Sandbox, View, socket_answers
 
 START_S = 20.0
 
@@ -24,13 +24,14 @@ def start_world(
     env: Mapping[str, str],
     address: Path,
     limits: ProcessLimits,
+    view: View,
 ) -> Running:
     """Start the environment and wait until its socket `address` takes connections.
 
     Raises WorldFailed when it ends, or does not listen in time.
     """
     address.unlink(missing_ok=True)
-    process = sandbox.start(command, cwd=cwd, env=env, limits=limits)
+    process = sandbox.start(command, cwd=cwd, env=env, limits=limits, view=view)
     until = time.monotonic() + START_S
     pause = 0.002
     try:

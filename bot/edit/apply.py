@@ -22,7 +22,7 @@ from bot.edit.reading import Reader
 from bot.edit.refusal import Refusal, RefusalKind, Refused
 from bot.edit.schema import Fields, read_fields
 from bot.records import ModificationSpec
-from bot.sandbox import ProcessLimits, Sandbox, choose_sandbox
+from bot.sandbox import ProcessLimits, ResourceLimits, Sandbox
 
 LARGEST_FILE = 1 << 20
 MOST_EDITS = 200
@@ -127,7 +127,7 @@ def _judge_and_edit(
 
     The interpreter's refusal comes first: what the parser says of such files is worth less.
     """
-    sandbox = choose_sandbox()
+    sandbox = ResourceLimits()
     with ThreadPoolExecutor(1) as beside:
         answer = beside.submit(_run_worker, sandbox, spec, edits, files)
         try:
@@ -248,7 +248,7 @@ def said(spec: ModificationSpec, edits: Sequence[Fields]) -> list[dict[str, Any]
 
 def ask_worker(request: dict[str, Any], sandbox: Sandbox | None = None) -> dict[str, Any]:
     """The answer of the child process that parses and edits. Refused where it refuses, or dies."""
-    done = (sandbox or choose_sandbox()).run(
+    done = (sandbox or ResourceLimits()).run(
         [sys.executable, "-m", "bot.edit.worker"],
         cwd=Path(__file__).resolve().parents[2],
         env={"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot.display import printable
 from bot.edit.refusal import Refused
-from bot.sandbox import ProcessLimits, choose_sandbox
+from bot.sandbox import ProcessLimits, ResourceLimits
 
 LIMITS = ProcessLimits(wall_s=20, memory_mb=2048, output_mb=16)
 
@@ -74,7 +74,7 @@ class HarnessInterpreter:
             {"source": base64.b64encode(source.content).decode(), "whole": source.whole}
             for source in sources
         ]
-        done = choose_sandbox().run(
+        done = ResourceLimits().run(
             [self._python, "-I", "-S", "-c", _program()],
             cwd=Path(tempfile.gettempdir()),
             env={"PATH": os.environ.get("PATH", os.defpath)},

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import socketserver
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socket import AF_INET, AF_UNIX
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import EndpointError
@@ -23,14 +26,23 @@ REFUSED = {"x-should-retry": "false"}
 
 
 class Listener(ThreadingHTTPServer):
-    """One thread per connection, on a port that the system chooses."""
+    """One thread per connection, on a port that the system chooses, or on a Unix socket."""
 
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, proxy: Proxy) -> None:
+    def __init__(self, proxy: Proxy, address: Path | None = None) -> None:
         self.proxy = proxy
-        super().__init__(("127.0.0.1", 0), _Handler)
+        self.address_family = AF_INET if address is None else AF_UNIX
+        # typeshed knows no HTTP server on a Unix socket; the classes do not mind.
+        where: Any = ("127.0.0.1", 0) if address is None else str(address)
+        super().__init__(where, _Handler if address is None else _LocalHandler)
+
+    def server_bind(self) -> None:
+        """Without HTTPServer's look for a host's name: a Unix socket has none, loopback needs it
+        not.
+        """
+        socketserver.TCPServer.server_bind(self)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A harness that went away in the middle is no event; a fault of our own ends the run."""
@@ -107,6 +119,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the path holds the token."""
+
+
+class _LocalHandler(_Handler):
+    disable_nagle_algorithm = False  # a Unix socket never waits
 
 
 def parse_request(raw: bytes) -> dict[str, Any] | str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,10 +23,12 @@ from bot.llm.endpoint import Endpoint
 from bot.llm.lease import Call, Lease
 from bot.llm.listener import Listener, is_too_deep, refusal
 from bot.records import Usage
+from bot.sandbox import ModelDoor
 
 __all__ = ["Call", "Lease", "Proxy"]
 
 RETRIES = 3
+SANDBOX_PORT = 47111  # below the ports that a system gives out by itself, and seldom used
 # Nothing a harness did: endpoint, model name, network, key, account. 408 and 429 after retries.
 INFRASTRUCTURE_STATUS = frozenset({401, 402, 403, 404, 408, 429})
 # Answered whole, and by the table's model alone (some endpoints take a list of substitutes).
@@ -34,16 +37,24 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Proxy:
-    """An HTTP server on loopback in front of one endpoint; use as a context manager.
+    """An HTTP server in front of one endpoint; use as a context manager.
+
+    It listens on a port of loopback, or on the Unix socket `address` alone: harnesses with a
+    network of their own call `SANDBOX_PORT` in it, which leads there.
 
     `fatal` is set when no later call can succeed: the endpoint refuses the key. `spent` is set
     once the budget is.
     """
 
     def __init__(
-        self, endpoint: Endpoint, budget: BudgetMeter, *, calls_per_episode: int = 64
+        self,
+        endpoint: Endpoint,
+        budget: BudgetMeter,
+        *,
+        calls_per_episode: int = 64,
+        address: Path | None = None,
     ) -> None:
-        self.endpoint, self.budget = endpoint, budget
+        self.endpoint, self.budget, self._address = endpoint, budget, address
         self.calls_per_episode = calls_per_episode
         self.leases: dict[str, Lease] = {}
         self.lock = threading.Lock()
@@ -62,7 +73,9 @@ class Proxy:
             max_retries=RETRIES,
             http_client=openai.DefaultHttpxClient(trust_env=False) if local else None,
         )
-        self._server = Listener(self)
+        self._server = Listener(self, self._address)
+        port = SANDBOX_PORT if self._address else self._server.server_address[1]
+        self.door = ModelDoor(int(port), self._address)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
@@ -78,8 +91,7 @@ class Proxy:
 
     def lease(self) -> Lease:
         token = secrets.token_urlsafe(24)
-        port = self._server.server_address[1]
-        lease = Lease(f"http://127.0.0.1:{port}/{token}/v1", token, self)
+        lease = Lease(f"http://127.0.0.1:{self.door.port}/{token}/v1", token, self)
         with self.lock:
             self.leases[token] = lease
         return lease

@@ -26,7 +26,7 @@ from bot.config import ModelTable
 from bot.display import printable, scrub
 from bot.errors import EndpointError
 from bot.llm.embedded import SMOLLM2, cache_folder, fetch_model
-from bot.sandbox import ProcessLimits, Running, choose_sandbox
+from bot.sandbox import ProcessLimits, ResourceLimits, Running
 
 START_S = 60
 
@@ -93,7 +93,7 @@ def start_server(table: ModelTable, port: int) -> tuple[Running, Served]:
     require_server()
     settings = server_settings(table)
     order = {"model": str(fetch_model()), "port": port, **settings}
-    process = choose_sandbox().start(
+    process = ResourceLimits().start(
         server_command(order),
         cwd=cache_folder(),
         env=server_environment(),

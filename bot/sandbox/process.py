@@ -1,160 +1,55 @@
-"""Foreign code as a child process with limits: the first level of isolation.
+"""A foreign child process: started, waited for, read from, watched, and ended with all it began.
 
-What this level promises: a process group of its own that is killed at the end, an allow-listed
-environment, no inherited descriptors, limits on time, memory, file size, processes and open
-files. What it does not promise: the child can read the user's files and reach the network.
+What keeps it in its place is each level's own: its sandbox starts the child through a command,
+and its child says how everything that runs in there is killed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import queue
-import secrets
 import select
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
-MARK = "ECDYSIS_PROCESS"
-"""The variable by which processes that left their group are found again."""
+from bot.sandbox.interface import Finished, ProcessLimits, Running, View
+from bot.sandbox.lines import Lines
+from bot.sandbox.watch import Watch
 
-_LIMIT_SCRIPT = """
-ulimit -c 0
-ulimit -t {cpu}
-ulimit -v {memory_kb} 2>/dev/null
-ulimit -f {file_blocks}
-ulimit -n {open_files}
-(ulimit -u {processes}) 2>/dev/null && ulimit -u {processes} || ulimit -p {processes} 2>/dev/null
-exec "$@"
-"""
-
-
-@dataclass(frozen=True)
-class ProcessLimits:
-    """Seconds of wall time, megabytes, counts. `processes` does not bind root."""
-
-    wall_s: float
-    memory_mb: int = 4096
-    file_mb: int = 64
-    processes: int = 256
-    open_files: int = 256
-    output_mb: int = 8  # what is read back of stdout and of stderr
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A process that has ended. `code` is None after a time-out, negative for a signal."""
-
-    code: int | None
-    timed_out: bool
-    stdout: bytes
-    stderr: bytes
-    wall_s: float
-    truncated: bool = False
-
-
-class Running(Protocol):
-    """A process that goes on: a worker, or a task's environment."""
-
-    def send(self, line: bytes) -> None: ...
-    def read_line(self, timeout_s: float) -> bytes | None: ...
-    def alive(self) -> bool: ...
-    def stop(self, grace_s: float = 0.0) -> Finished: ...
-
-
-class Sandbox(Protocol):
-    """A level of isolation. `promises` names what it keeps the child from."""
-
-    level: str
-    promises: frozenset[str]
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        stdin: bytes | None = None,
-    ) -> Finished: ...
-
-    def start(
-        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: ProcessLimits
-    ) -> Running: ...
-
-    def kill_all(self) -> None:
-        """Kill every process that runs: the work is being given up."""
-
-
-def choose_sandbox() -> Sandbox:
-    """The strongest level that this machine offers; so far there is one."""
-    return ResourceLimits()
-
-
-class ResourceLimits:
-    """Process group, clean environment, closed descriptors, resource and time limits."""
-
-    def __init__(self) -> None:
-        self._children: set[Child] = set()
-
-    level = "resource-limits"
-    promises = frozenset(
-        {"environment", "descriptors", "time", "memory", "file-size", "open-files", "group-kill"}
-    )
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        stdin: bytes | None = None,
-    ) -> Finished:
-        child = Child(argv, cwd=cwd, env=env, limits=limits, stdin=stdin, family=self._children)
-        with child:
-            timed_out = not child.wait(limits.wall_s)
-            return child.finish(timed_out)
-
-    def start(
-        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: ProcessLimits
-    ) -> Running:
-        return Child(argv, cwd=cwd, env=env, limits=limits, interactive=True, family=self._children)
-
-    def kill_all(self) -> None:
-        for child in list(self._children):
-            child.kill()
+NOTHING = View()
 
 
 class Child:
-    """A limited child process; output goes to files, so that nothing can block or flood us."""
+    """A child process with limits; output goes to files, so that nothing can block or flood us.
+
+    `command` becomes the program `argv` within its limits. Here the process group is all that is
+    killed; levels that hold more together override the four methods at the end.
+    """
 
     def __init__(
         self,
-        argv: Sequence[str],
+        command: Sequence[str],
         *,
         cwd: Path,
         env: Mapping[str, str],
         limits: ProcessLimits,
+        writable: Sequence[Path] = (),
         stdin: bytes | None = None,
         interactive: bool = False,
-        family: set[Child] | None = None,
+        pass_fds: Sequence[int] = (),
     ) -> None:
-        self._limits, self._started = limits, time.monotonic()
-        self._mark = secrets.token_hex(8)
+        self.limits, self.writable, self.over = limits, writable, ""
+        self._started = time.monotonic()
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in finish
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lines = Lines(limits.output_mb << 20)
         given: IO[bytes] | int = subprocess.DEVNULL
         if interactive:
             given = subprocess.PIPE
@@ -163,18 +58,18 @@ class Child:
             given.write(stdin)
             given.seek(0)
         self._ended: Finished | None = None
+        self._family: set[Child] = set()
         self._process = subprocess.Popen(
-            [*_launcher(limits), *argv],
+            command,
             cwd=cwd,
-            env={**env, MARK: self._mark},
+            env=env,
             stdin=given,
             stdout=subprocess.PIPE if interactive else self._stdout,
             stderr=self._stderr,
             start_new_session=True,
             close_fds=True,
+            pass_fds=pass_fds,
         )
-        self._family = family if family is not None else set()
-        self._family.add(self)
         if not isinstance(given, int):
             given.close()
         if interactive:
@@ -186,21 +81,14 @@ class Child:
     def __exit__(self, *exc: object) -> None:
         self.stop()
 
+    def join(self, family: set[Child]) -> None:
+        """Belong to those that are watched and given up together, until the end."""
+        self._family = family
+        family.add(self)
+
     def wait(self, timeout_s: float) -> bool:
         """Whether the process ended within the time."""
-        with contextlib.ExitStack() as stack:
-            try:
-                descriptor = os.pidfd_open(self._process.pid)
-            except (AttributeError, OSError):
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(timeout_s)
-                return self._process.poll() is not None
-            stack.callback(os.close, descriptor)
-            # A pidfd wakes us at once; Popen.wait would poll.
-            poller = select.poll()
-            poller.register(descriptor, select.POLLIN)
-            poller.poll(max(timeout_s, 0) * 1000)
-            return self._process.poll() is not None
+        return _wait(self._process, timeout_s)
 
     def send(self, line: bytes) -> None:
         """Write one line to a worker. BrokenPipeError when it has gone."""
@@ -210,10 +98,7 @@ class Child:
 
     def read_line(self, timeout_s: float) -> bytes | None:
         """The next line of a worker's output; None at its end. TimeoutError when none comes."""
-        try:
-            return self._lines.get(timeout=max(timeout_s, 0.001))
-        except queue.Empty:
-            raise TimeoutError from None
+        return self._lines.get(max(timeout_s, 0.001))
 
     def alive(self) -> bool:
         return self._process.poll() is None
@@ -224,80 +109,151 @@ class Child:
             if self._process.stdin is not None:
                 with contextlib.suppress(OSError):
                     self._process.stdin.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGTERM)
+            self._ask()
             self.wait(grace_s)
         return self.finish(timed_out=False)
 
-    def kill(self) -> None:
-        """Kill the group; whoever waits for it wakes up."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-
     def finish(self, timed_out: bool) -> Finished:
-        """Kill what is left of the group, and give what the process wrote."""
+        """Kill what is left of it, and give what the process wrote. Nothing runs after that."""
         if self._ended is not None:
             return self._ended
         self._family.discard(self)
         code = self._process.poll()
         self.kill()
-        _kill_marked(self._mark)
+        self._bury()
         self._process.wait()
+        self._lines.close()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        cap = self._limits.output_mb << 20
+        cap = self.limits.output_mb << 20
         out, out_cut = _read_back(self._stdout, cap)
         err, err_cut = _read_back(self._stderr, cap)
         wall = time.monotonic() - self._started
-        self._ended = Finished(code, timed_out, out, err, wall, out_cut or err_cut)
+        code = None if code is None else self._meaning(code)
+        self._ended = Finished(code, timed_out, out, err, wall, out_cut or err_cut, self.over)
         return self._ended
+
+    def end_for(self, over: str) -> None:
+        """Kill it because it is over a limit; whoever waits for it wakes up."""
+        self.over = over
+        self.kill()
 
     def _pump(self) -> None:
         """Lines of a worker, into the queue; a line over the cap ends the worker."""
-        stream, cap = self._process.stdout, self._limits.output_mb << 20
+        stream, cap = self._process.stdout, self.limits.output_mb << 20
         assert stream is not None
         with contextlib.suppress(OSError, ValueError):
             while line := stream.readline(cap + 1):
-                if len(line) > cap:
+                if len(line) > cap or not self._lines.put(line.rstrip(b"\r\n")):
                     break
-                self._lines.put(line.rstrip(b"\r\n"))
-        self._lines.put(None)
+        self._lines.close()
+
+    # --- what levels do differently -------------------------------------------------------
+
+    def kill(self) -> None:
+        """Kill everything that runs in there; whoever waits for it wakes up."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def root(self) -> int | None:
+        """The process whose descendants are what runs in there; None where that is not known."""
+        return self._process.pid
+
+    def _ask(self) -> None:
+        """Ask the program to end."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+
+    def _bury(self) -> None:
+        """Wait until all that was killed has gone."""
+
+    def _meaning(self, code: int) -> int:
+        """The program's exit code, from that of the process that held it."""
+        return code
 
 
-def _launcher(limits: ProcessLimits) -> list[str]:
-    """A shell that sets the limits and becomes the program: `preexec_fn` is unsafe with threads."""
-    script = _LIMIT_SCRIPT.format(
-        # CPU time of one process; the wall clock bounds the rest.
-        cpu=int(limits.wall_s) + 1,
-        memory_kb=limits.memory_mb << 10,
-        file_blocks=limits.file_mb << 11,
-        open_files=limits.open_files,
-        processes=limits.processes,
-    )
-    return [*_death_signal(), "/bin/sh", "-c", script, "sh"]
+class Processes(ABC):
+    """What every level does alike: start, wait, watch, give up."""
+
+    def __init__(self) -> None:
+        self._children: set[Child] = set()
+        self._watch = Watch(self._children)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: ProcessLimits,
+        view: View = NOTHING,
+        stdin: bytes | None = None,
+    ) -> Finished:
+        """Run a program to its end, or to the end of its time."""
+        child = self._spawn(argv, cwd=cwd, env=env, limits=limits, view=view, stdin=stdin)
+        with child:
+            self._admit(child)
+            timed_out = not child.wait(limits.wall_s)
+            return child.finish(timed_out and not child.over)
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: ProcessLimits,
+        view: View = NOTHING,
+    ) -> Running:
+        """Start a program that one talks to in lines."""
+        child = self._spawn(argv, cwd=cwd, env=env, limits=limits, view=view, interactive=True)
+        self._admit(child)
+        return child
+
+    def kill_all(self) -> None:
+        for child in list(self._children):
+            child.kill()
+
+    def _admit(self, child: Child) -> None:
+        child.join(self._children)
+        self._watch.begin()
+
+    @abstractmethod
+    def _spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: ProcessLimits,
+        view: View,
+        stdin: bytes | None = None,
+        interactive: bool = False,
+    ) -> Child:
+        """The program, started at this level."""
 
 
-@cache
-def _death_signal() -> tuple[str, ...]:
-    """On Linux: have the kernel kill the child when the thread that started it dies."""
-    setpriv = shutil.which("setpriv")
-    if setpriv is None or not sys.platform.startswith("linux"):
-        return ()
-    tried = subprocess.run(
-        [setpriv, "--pdeathsig", "KILL", "true"], capture_output=True, check=False
-    )
-    return (setpriv, "--pdeathsig", "KILL", "--") if tried.returncode == 0 else ()
+def wait_for_pid(descriptor: int, timeout_s: float) -> bool:
+    """Whether the process behind a pidfd ended within the time."""
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    return bool(poller.poll(max(timeout_s, 0) * 1000))
 
 
-def _kill_marked(mark: str) -> None:
-    """Kill processes that left the group (`setsid`) but still carry our variable."""
-    needle = f"{MARK}={mark}".encode()
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if needle in (entry / "environ").read_bytes().split(b"\0"):
-                os.kill(int(entry.name), signal.SIGKILL)
+def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
+    with contextlib.ExitStack() as stack:
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except (AttributeError, OSError):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout_s)
+            return process.poll() is not None
+        stack.callback(os.close, descriptor)
+        # A pidfd wakes us at once; Popen.wait would poll.
+        wait_for_pid(descriptor, timeout_s)
+        return process.poll() is not None
 
 
 def _read_back(file: IO[bytes], cap: int) -> tuple[bytes, bool]:

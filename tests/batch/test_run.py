@@ -21,6 +21,7 @@ from bot.git.repository import Repository
 from bot.llm.budget import BudgetMeter
 from bot.llm.scripted import Fault, ScriptedServer
 from bot.records import Episode, ModelStep
+from bot.sandbox import ResourceLimits
 from tests.helpers.harnesses import run_train, runner, tiny
 
 ASK = """
@@ -33,12 +34,13 @@ def ask(text="hi", **more):
     return json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
 """
 WORKER = """
-import json, os, sys, time
+import json, os, secrets, sys, time
+who = secrets.token_hex(8)
 for line in sys.stdin:
     task = json.loads(line)
     number, answer = task["input"]["q"], "42"
     def say(**fields):
-        fields = {"task_id": task["task_id"], "answer": answer, "pid": os.getpid(), **fields}
+        fields = {"task_id": task["task_id"], "answer": answer, "who": who, **fields}
         print(json.dumps(fields), flush=True)
 """
 WORLD = """
@@ -381,7 +383,8 @@ print(json.dumps({"score": 1, "outcome": "pass", "score_breakdown": world}))
 """
     table = 'environment = ["{python}", "world.py"]\n'
     repository = tiny(tmp_path, agent, score=score, table=table, tasks=3, files={"world.py": WORLD})
-    with runner(repository, parallel=2) as work:
+    # In the weakest sandbox, whose process ids are ours too.
+    with runner(repository, parallel=2, sandbox=ResourceLimits()) as work:
         assert not work.state_self_reported
         episodes = [episode for _, episode in work.run(jobs(repository))]
     assert len(episodes) == 3
@@ -397,7 +400,7 @@ def test_workers_share_the_tasks(tmp_path: Path) -> None:
     repository = worker(tmp_path, "time.sleep(0.2)\nsay()", 4)
     episodes = run_train(repository, parallel=2)
     assert [e.outcome for e in episodes] == ["pass"] * 4
-    assert len({extra(e, "pid") for e in episodes}) == 2
+    assert len({extra(e, "who") for e in episodes}) == 2
 
 
 @pytest.mark.parametrize(
@@ -413,8 +416,8 @@ def test_a_worker_that_spoils_its_folder_or_ends_between_tasks_is_replaced(
 ) -> None:
     episodes = run_train(worker(tmp_path, body + "\ntime.sleep(0.2)", 3), parallel=1)
     assert [e.outcome for e in episodes] == ["pass"] * 3
-    assert extra(episodes[0], "pid") != extra(episodes[1], "pid")
-    assert extra(episodes[1], "pid") == extra(episodes[2], "pid")
+    assert extra(episodes[0], "who") != extra(episodes[1], "who")
+    assert extra(episodes[1], "who") == extra(episodes[2], "who")
 
 
 def test_a_crash_of_a_worker_has_its_place(tmp_path: Path) -> None:
@@ -475,7 +478,7 @@ write()
 """
     repository = tiny(tmp_path / "h", agent, tasks=6)
     started = time.monotonic()
-    with runner(repository, parallel=3) as work:
+    with runner(repository, parallel=3, sandbox=ResourceLimits()) as work:
         results = work.run(jobs(repository))
         _, first = next(results)
         results.close()  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from bot.git.repository import Repository
 from bot.llm.budget import BudgetMeter
 from bot.llm.scripted import Fault, ScriptedServer
 from bot.records import Episode, HarnessStep
+from bot.sandbox import ResourceLimits, Sandbox
 from tests.helpers.harnesses import run_train, runner, second_harness, tiny
 
 ASK = """
@@ -36,8 +37,9 @@ def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("bot.llm.proxy.RETRIES", 0)
 
 
-def one(folder: Path, agent: str, **options: object) -> Episode:
-    (episode,) = run_train(tiny(folder, agent, **options))  # type: ignore[arg-type]
+def one(folder: Path, agent: str, sandbox: Sandbox | None = None, **options: object) -> Episode:
+    repository = tiny(folder, agent, **options)  # type: ignore[arg-type]
+    (episode,) = run_train(repository, sandbox=sandbox)
     return episode
 
 
@@ -106,7 +108,7 @@ open({str(marker)!r}, "w").write(f"{{child.pid}} {{grandchild.pid}}")
 time.sleep(1000)
 """
     started = time.monotonic()
-    episode = one(tmp_path, agent, tables="[limits]\nepisode_s = 1.5\n")
+    episode = one(tmp_path, agent, tables="[limits]\nepisode_s = 1.5\n", sandbox=ResourceLimits())
     assert time.monotonic() - started < 10
     assert (episode.outcome, episode.end_reason) == ("fail", "timeout")
     assert all(gone(int(pid)) for pid in marker.read_text().split())
@@ -121,7 +123,7 @@ open({str(marker)!r}, "w").write(str(child.pid))
 write()
 """
     started = time.monotonic()
-    assert one(tmp_path, agent).outcome == "pass"
+    assert one(tmp_path, agent, sandbox=ResourceLimits()).outcome == "pass"
     assert time.monotonic() - started < 10
     assert gone(int(marker.read_text()))
 

@@ -106,14 +106,21 @@ print(json.dumps({"score": 0.5, "outcome": "pass", "score_breakdown": seen}))
 evil = 'print(\\'{"score": 1.0, "outcome": "pass"}\\'); import os; os._exit(0)'
 for folder in (".", workdir, os.path.dirname(task_file), os.environ["HOME"]):
     for name in ("json.py", "sitecustomize.py", "usercustomize.py", "score.py"):
-        open(os.path.join(folder, name), "w").write(evil)
+        with contextlib.suppress(OSError):
+            open(os.path.join(folder, name), "w").write(evil)
 """,
         # The scorer's files, before it has them.
         """
 for name in ("full-task.json", "to-score.json", "home", "state"):
-    os.mkdir(os.path.join(os.path.dirname(task_file), name))
+    with contextlib.suppress(OSError):
+        os.mkdir(os.path.join(os.path.dirname(task_file), name))
 """,
-        "import shutil; shutil.copy(task_file, 'x'); os.remove(task_file)",
+        """
+import shutil
+shutil.copy(task_file, "x")
+with contextlib.suppress(OSError):
+    os.remove(task_file)
+""",
     ],
 )
 def test_nothing_that_the_candidate_leaves_behind_reaches_the_scorer(
@@ -127,7 +134,9 @@ def test_the_scorers_files_go_nowhere_that_the_candidate_chose(tmp_path: Path) -
     leak = tmp_path.parent / f"{tmp_path.name}-leak"
     agent = f"""
 for name in ("full-task.json", "to-score.json"):
-    os.symlink({str(leak)!r} + name, os.path.join(os.path.dirname(task_file), name))
+    for folder in (workdir, os.path.dirname(task_file), os.path.dirname(episode_file)):
+        with contextlib.suppress(OSError):
+            os.symlink({str(leak)!r} + name, os.path.join(folder, name))
 write()
 """
     (episode,) = run_train(tiny(tmp_path, agent))

@@ -20,7 +20,7 @@ from bot.records import Episode
 from bot.sandbox import choose_sandbox
 
 HEAD = """\
-import json, os, sys, time
+import contextlib, json, os, sys, time
 task_file, episode_file, workdir = sys.argv[1:4]
 task = json.load(open(task_file))
 def write(**fields):
@@ -111,7 +111,10 @@ def public_harness(folder: Path) -> Repository:
 
 @contextmanager
 def runner(repository: Repository, base: str = "HEAD", **options: Any) -> Iterator[Runner]:
-    """A runner for a repository whose table names a plain endpoint."""
+    """A runner for a repository whose table names a plain endpoint.
+
+    It isolates as strongly as this machine can, unless `sandbox` says otherwise.
+    """
     table = load_table(repository, base)
     endpoint = Endpoint(table.model.base_url, table.model.name, table.model, {}, "the-key-1234")
     budget = options.pop("budget", None) or BudgetMeter(table.budget, ModelTable())
@@ -121,7 +124,7 @@ def runner(repository: Repository, base: str = "HEAD", **options: Any) -> Iterat
         base=repository.tree_of(base),
         endpoint=endpoint,
         budget=budget,
-        sandbox=choose_sandbox(),
+        sandbox=options.pop("sandbox", None) or choose_sandbox(),
         **options,
     ) as made:
         yield made

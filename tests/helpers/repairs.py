@@ -73,7 +73,7 @@ def make_figures(**more: Any) -> GenerationFigures:
         tasks=24,
         trials=1,
     )
-    values = {"sandbox": "resource-limits", "before": Fraction(11), "after": Fraction(21)}
+    values = {"sandbox": "bubblewrap", "before": Fraction(11), "after": Fraction(21)}
     return GenerationFigures(verdict, **{**values, **more})
 
 

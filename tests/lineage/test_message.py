@@ -53,7 +53,7 @@ Ecdysis-Broken: 0
 Ecdysis-Noise-Band: 1
 Ecdysis-P-Value: 0.00098
 Ecdysis-Trials: 1
-Ecdysis-Sandbox: resource-limits
+Ecdysis-Sandbox: bubblewrap
 Ecdysis-Base: """
         + "b" * 40
         + "\n"
