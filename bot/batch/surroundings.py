@@ -144,6 +144,7 @@ class Surroundings:
         return View(
             readable=(*self.shown(), base, place.task.parent),
             writable=(home, place.state, place.address.parent),
+            sockets=(place.address.parent,),
         )
 
     def scorer_view(self, place: Place, base: Path, private: Path, home: Path) -> View:

@@ -109,6 +109,18 @@ def limiting_command(limits: ProcessLimits) -> list[str]:
     return [*_death_signal(), "/bin/sh", "-c", script, "sh"]
 
 
+def resource_limits(limits: ProcessLimits) -> dict[str, int]:
+    """The same limits by their names in the module `resource`."""
+    return {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": int(limits.wall_s) + 1,
+        "RLIMIT_AS": limits.memory_mb << 20,
+        "RLIMIT_FSIZE": limits.file_mb << 20,
+        "RLIMIT_NOFILE": limits.open_files,
+        "RLIMIT_NPROC": limits.processes,
+    }
+
+
 @cache
 def _death_signal() -> tuple[str, ...]:
     """On Linux: have the kernel kill the child when the thread that started it dies."""

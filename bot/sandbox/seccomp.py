@@ -148,18 +148,16 @@ class Machine:
 MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 
 
-def filter_program(*, shared_machine: bool, machine: str | None = None) -> bytes:
+@cache
+def filter_program(
+    *, shared_machine: bool, unix: bool = True, machine: str = platform.machine()
+) -> bytes:
     """The filter as an array of `struct sock_filter`.
 
     `shared_machine` is for processes that share the machine's network, process ids and queues
-    with all others: of sockets it leaves TCP and Unix streams, and nothing that acts on another
-    process by its number. Raises KeyError for an architecture without a table.
+    with all others: of sockets it leaves TCP and, with `unix`, Unix streams, and nothing that
+    acts on another process by its number. Raises KeyError for an architecture without a table.
     """
-    return _assemble(machine or platform.machine(), shared_machine)
-
-
-@cache
-def _assemble(machine: str, shared_machine: bool) -> bytes:
     here = MACHINES[machine]
     program: list[Instruction] = [
         (_LOAD, 0, 0, 4),
@@ -173,14 +171,14 @@ def _assemble(machine: str, shared_machine: bool) -> bytes:
         number = numbers[here.column]
         if number is None:
             continue
-        body = _body(name, shared_machine)
+        body = _body(name, shared_machine, unix)
         if body:
             program += [(_JUMP_EQUAL, 0, len(body), number), *body]
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
-def _body(name: str, shared_machine: bool) -> list[Instruction]:
+def _body(name: str, shared_machine: bool, unix: bool) -> list[Instruction]:
     """What is done with a call of this name, ending in a return; empty to let it through."""
     if name in _UNKNOWN:
         return [(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
@@ -189,7 +187,7 @@ def _body(name: str, shared_machine: bool) -> list[Instruction]:
     if name == "ioctl":
         return _refuse_values(1, _TTY_INPUT)
     if name == "socket":
-        return _only_streams() if shared_machine else _only_families()
+        return _only_streams(unix) if shared_machine else _only_families()
     if name in _SHARED | _CHECKED and not shared_machine:
         return []
     if name == "socketpair":
@@ -244,8 +242,9 @@ def _only_families() -> list[Instruction]:
     return [*body, (_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT)]
 
 
-def _only_streams() -> list[Instruction]:
+def _only_streams(unix: bool) -> list[Instruction]:
     """TCP, whose ports Landlock checks, and streams of Unix sockets: both must be connected."""
+    local = _ALLOW if unix else _ERRNO | errno.EACCES
     tcp: list[Instruction] = [
         _argument(2),
         # Another protocol, such as MPTCP, would pass Landlock by.
@@ -256,7 +255,7 @@ def _only_streams() -> list[Instruction]:
     ]
     body = [_argument(0)]
     for family, after in (
-        (socket.AF_UNIX, [(_RETURN, 0, 0, _ALLOW)]),
+        (socket.AF_UNIX, [(_RETURN, 0, 0, local)]),
         (socket.AF_INET, tcp),
         (socket.AF_INET6, tcp),
     ):

@@ -10,6 +10,7 @@ import pytest
 
 from bot.sandbox import ResourceLimits, Sandbox, View, interpreter_paths
 from bot.sandbox.bubblewrap import Bubblewrap, find_programs
+from bot.sandbox.landlock import Landlock, kernel_abi
 
 PYTHON = str(Path(sys.executable))
 ENV = {"PATH": os.environ["PATH"]}
@@ -19,10 +20,12 @@ def make_sandbox(level: str) -> Sandbox:
     """A fresh sandbox of the level."""
     if level == "bubblewrap":
         return Bubblewrap(find_programs()[0])
+    if level == "landlock":
+        return Landlock(kernel_abi())
     return ResourceLimits()
 
 
-@pytest.fixture(params=["limits", "bubblewrap"])
+@pytest.fixture(params=["limits", "landlock", "bubblewrap"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     return make_sandbox(request.param)
 

@@ -38,13 +38,18 @@ def test_output_code_and_environment(sandbox: Sandbox, monkeypatch: pytest.Monke
     assert "HOME" not in names
 
 
+OPEN = """
+import os
+for number in range(64):
+    try: os.fstat(number); print(number)
+    except OSError: pass
+"""
+
+
 def test_no_descriptor_is_inherited(sandbox: Sandbox, tmp_path: Path) -> None:
     with (tmp_path / "open").open("w") as file:
         os.set_inheritable(file.fileno(), True)
-        done = run(sandbox, "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd')))")
-    held = [int(n) for n in done.stdout.decode().strip("[]\n").split(",")]
-    # Standard input, output, error, and the listing itself.
-    assert held == [0, 1, 2, 3]
+        assert run(sandbox, OPEN).stdout == b"0\n1\n2\n"
 
 
 def test_memory_files_descriptors_and_core_are_limited(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -56,7 +61,7 @@ def test_memory_files_descriptors_and_core_are_limited(sandbox: Sandbox, tmp_pat
     )
     assert big.code != 0
     assert (tmp_path / "big").stat().st_size <= 2 << 20
-    many = run(sandbox, "import os; f = [os.open('/', os.O_RDONLY) for _ in range(200)]")
+    many = run(sandbox, "import os; f = [os.open('/usr', os.O_RDONLY) for _ in range(200)]")
     assert b"Too many open files" in many.stderr
     assert run(sandbox, "import resource; print(resource.getrlimit(4))").stdout == b"(0, 0)\n"
 

@@ -1,0 +1,194 @@
+"""Confine a program with Landlock and seccomp, and end with it all that it started.
+
+Runs as `python -I -S confine.py ORDER`, with the standard library alone; ORDER is JSON of what
+`landlock.py` worked out. Two processes stay: this one, the supervisor, outside of the program's
+confinement but in a Landlock domain of its own, around that of the program. In there no signal
+leads out. So the supervisor, when it kills "all", kills the program and its descendants, however
+they hid, in one call.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+
+END = signal.SIGUSR1
+ASK = signal.SIGTERM
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+_BENEATH, _PORT = 1, 2
+_DEATH_SIGNAL, _SET_SECCOMP, _DROP_BOUND, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
+_CAPABILITY_VERSION = 0x20080522
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def check(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def call(number: int, *arguments: object) -> int:
+    return check(_libc.syscall(number, *arguments))
+
+
+def control(option: int, *values: int) -> None:
+    padded = [*values, 0, 0, 0, 0][:4]
+    check(_libc.prctl(option, *(ctypes.c_ulong(value) for value in padded)))
+
+
+def enter_domain(order: dict[str, object]) -> None:
+    """Enter a Landlock domain: `attributes` in hex, `beneath` and `ports` with their accesses."""
+    attributes = bytes.fromhex(str(order["attributes"]))
+    ruleset = call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    for path, access in order["beneath"]:  # type: ignore[attr-defined]
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        rule = struct.pack("=Qi", access, place)
+        call(_ADD_RULE, ruleset, _BENEATH, rule, 0)
+        os.close(place)
+    for port, access in order["ports"]:  # type: ignore[attr-defined]
+        call(_ADD_RULE, ruleset, _PORT, struct.pack("=QQ", access, port), 0)
+    call(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+def drop_capabilities() -> None:
+    """What makes root more than an ordinary user."""
+    for capability in range(64):
+        if _libc.prctl(_DROP_BOUND, ctypes.c_ulong(capability), 0, 0, 0) < 0:
+            break
+    check(_libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24)))
+
+
+def install_filter(program: bytes) -> None:
+    buffer = ctypes.create_string_buffer(program, len(program))
+    filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
+    check(_libc.prctl(_SET_SECCOMP, ctypes.c_ulong(2), filters, ctypes.c_ulong(0), 0))
+
+
+def set_limits(limits: dict[str, int]) -> None:
+    for name, value in limits.items():
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def become_program(order: dict[str, object]) -> None:
+    """In the child: give up everything, then run the program."""
+    argv = order["argv"]
+    assert isinstance(argv, list)
+    try:
+        os.setsid()
+        control(_DEATH_SIGNAL, signal.SIGKILL)
+        set_limits(order["limits"])  # type: ignore[arg-type]
+        os.chdir(str(order["cwd"]))
+        enter_domain(order["inner"])  # type: ignore[arg-type]
+        drop_capabilities()
+        install_filter(bytes.fromhex(str(order["filter"])))
+        signal.pthread_sigmask(signal.SIG_SETMASK, set())
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        sys.stderr.write(f"{argv[0]}: {error.strerror}\n")
+    finally:
+        os._exit(127)
+
+
+def is_shut_in() -> bool:
+    """Whether no signal leads out of here, shown by one to our parent."""
+    parent = os.getppid()
+    try:
+        # 0 would mean our own group.
+        os.kill(parent or 1, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def children(pid: int) -> list[int]:
+    """All that descend from a process, as far as the kernel tells."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        one = waiting.pop()
+        try:
+            for task in os.scandir(f"/proc/{one}/task"):
+                # Importing pathlib would double the time to start.
+                with open(f"{task.path}/children") as file:  # noqa: PTH123
+                    young = [int(word) for word in file.read().split()]
+                found += young
+                waiting += young
+        except OSError:
+            continue
+    return found
+
+
+def kill_all(shut_in: bool) -> None:
+    """Kill every descendant, and wait until all have gone: orphans become our children."""
+    while True:
+        try:
+            if shut_in:
+                os.kill(-1, signal.SIGKILL)
+            else:
+                for pid in children(os.getpid()):
+                    os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def supervise(program: int, shut_in: bool) -> int:
+    """Wait for the program, or for the order to end it; its exit code as a shell tells it."""
+    code = 128 + signal.SIGKILL
+    while True:
+        told = signal.sigwait({signal.SIGCHLD, ASK, END})
+        if told == ASK:
+            os.kill(program, signal.SIGTERM)
+        if told == END:
+            break
+        try:
+            while told == signal.SIGCHLD:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    break
+                if pid == program:
+                    ended = os.waitstatus_to_exitcode(status)
+                    code = ended if ended >= 0 else 128 - ended
+                    kill_all(shut_in)
+                    return code
+        except ChildProcessError:
+            break
+    kill_all(shut_in)
+    return code
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, ASK, END})
+    control(_DEATH_SIGNAL, END)
+    control(_SUBREAPER, 1)
+    control(_NO_NEW_PRIVILEGES, 1)
+    if order["outer"] is not None:
+        enter_domain(order["outer"])
+    program = os.fork()
+    if program == 0:
+        become_program(order)
+    null = os.open(os.devnull, os.O_RDWR)
+    # The program's pipes must close with the program.
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os._exit(supervise(program, order["outer"] is not None and is_shut_in()))
+
+
+if __name__ == "__main__":
+    main()
