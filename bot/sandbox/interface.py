@@ -42,8 +42,9 @@ class View:
     """What a process sees beside the system's own files, under the same paths as outside.
 
     Folders or files; a folder holds all that is in it. `sockets` are folders in which Unix
-    sockets lie that it may connect to, or that it may listen on. `network` opens the machine's own network; only the
-    harness's setup gets it. Levels that cannot hide things leave more in sight, and say so.
+    sockets lie that it may connect to, or that it may listen on. `network` opens the machine's
+    own network; only the harness's setup gets it. Levels that cannot hide things leave more in
+    sight, and say so.
     """
 
     readable: tuple[Path, ...] = ()
