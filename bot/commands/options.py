@@ -16,6 +16,14 @@ repo_option = click.option(
     help="Work on the repository that holds this folder.",
 )
 
+sandbox_option = click.option(
+    "--sandbox",
+    "isolation",
+    type=click.Choice(["auto", "bubblewrap", "landlock", "limits"]),
+    help="How foreign code is isolated; auto takes the strongest that holds here.  "
+    "[default: the table's]",
+)
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.commands.options import json_option, repo_option
+from bot.commands.options import json_option, repo_option, sandbox_option
 from bot.errors import EndpointError, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Also copy the episodes to this file.")
 @click.option("--fresh", is_flag=True, help="Run everything anew instead of going on.")
+@sandbox_option
 @json_option
 def command(
     repo: Path,
@@ -47,6 +48,7 @@ def command(
     parallel: int | None,
     out: Path | None,
     fresh: bool,
+    isolation: str | None,
     as_json: bool,
 ) -> None:
     """Run every task of a split on a harness revision, and score it.
@@ -72,6 +74,7 @@ def command(
     commit = repository.resolve_commit(rev)
     tree = repository.tree_of(commit)
     table = load_table(repository, commit)
+    sandbox = choose_sandbox(isolation or table.sandbox)
     splits = load_splits(repository, tree, table)
     if split not in splits:
         raise UsageError(f"The table has no {split} split.", "Name one in [tool.ecdysis.splits].")
@@ -102,7 +105,7 @@ def command(
                 base=tree,
                 endpoint=endpoint,
                 budget=budget,
-                sandbox=choose_sandbox(),
+                sandbox=sandbox,
                 parallel=parallel,
                 on_calls=calls.add,
             ) as runner,
@@ -131,6 +134,7 @@ def command(
         shutil.copyfile(path, out)
     summary = summarise(done.values(), tasks)
     summary |= {"tree": tree, "split": split, "path": str(path), "budget": budget.summary()}
+    summary["sandbox"] = sandbox.level
     if as_json:
         click.echo(json.dumps({"format_version": 1, **summary}))
     else:
@@ -197,7 +201,7 @@ def write_summary(summary: dict[str, object]) -> str:
         lines.append(f"  {printable(tag, 24):<24} {counts['passed']:>4} / {judged}")
     lines += [f"  invalid x{number}: {printable(why, 200)}" for why, number in reasons.items()]
     lines += [
-        f"Cost: {summary['budget']}",
+        f"Cost: {summary['budget']}; isolation: {summary['sandbox']}",
         f"Episodes: {summary['path']}",
         f"Next: ecdysis diagnose {summary['path']}",
     ]

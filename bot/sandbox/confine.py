@@ -15,9 +15,6 @@ import signal
 import struct
 import sys
 
-END = signal.SIGUSR1
-ASK = signal.SIGTERM
-
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _BENEATH, _PORT = 1, 2
 _DEATH_SIGNAL, _SET_SECCOMP, _DROP_BOUND, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
@@ -147,14 +144,17 @@ def kill_all(shut_in: bool) -> None:
             return
 
 
-def supervise(program: int, shut_in: bool) -> int:
-    """Wait for the program, or for the order to end it; its exit code as a shell tells it."""
+def supervise(program: int, ask: int, end: int, shut_in: bool) -> int:
+    """Wait for the program; its exit code as a shell tells it.
+
+    The signal `ask` is passed on to the program as SIGTERM, `end` ends everything.
+    """
     code = 128 + signal.SIGKILL
     while True:
-        told = signal.sigwait({signal.SIGCHLD, ASK, END})
-        if told == ASK:
+        told = signal.sigwait({signal.SIGCHLD, ask, end})
+        if told == ask:
             os.kill(program, signal.SIGTERM)
-        if told == END:
+        if told == end:
             break
         try:
             while told == signal.SIGCHLD:
@@ -174,8 +174,9 @@ def supervise(program: int, shut_in: bool) -> int:
 
 def main() -> None:
     order = json.loads(sys.argv[1])
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, ASK, END})
-    control(_DEATH_SIGNAL, END)
+    ask, end = order["ask"], order["end"]
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, ask, end})
+    control(_DEATH_SIGNAL, end)
     control(_SUBREAPER, 1)
     control(_NO_NEW_PRIVILEGES, 1)
     if order["outer"] is not None:
@@ -187,7 +188,8 @@ def main() -> None:
     # The program's pipes must close with the program.
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    os._exit(supervise(program, order["outer"] is not None and is_shut_in()))
+    shut_in = order["outer"] is not None and is_shut_in()
+    os._exit(supervise(program, ask, end, shut_in))
 
 
 if __name__ == "__main__":

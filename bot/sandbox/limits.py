@@ -9,14 +9,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from bot.sandbox.interface import ProcessLimits, View
 from bot.sandbox.levels import LIMITS
 from bot.sandbox.process import Child, Processes
 
+COUNTED_S = 5
 MARK = "ECDYSIS_PROCESS"
 """The variable by which processes that left their group are found again."""
 
@@ -26,9 +28,12 @@ ulimit -t {cpu}
 ulimit -v {memory_kb} 2>/dev/null
 ulimit -f {file_blocks}
 ulimit -n {open_files}
-(ulimit -u {processes}) 2>/dev/null && ulimit -u {processes} || ulimit -p {processes} 2>/dev/null
+{processes}
 exec "$@"
 """
+_PROCESSES = (
+    "(ulimit -u {0}) 2>/dev/null && ulimit -u {0} || ulimit -p {0} 2>/dev/null"  # bash, dash
+)
 
 
 class ResourceLimits(Processes):
@@ -98,27 +103,50 @@ def limiting_command(limits: ProcessLimits) -> list[str]:
 
     On Linux it dies with the thread that starts it.
     """
+    tasks = most_tasks(limits)
     script = _SCRIPT.format(
         # CPU time of one process; the wall clock bounds the rest.
         cpu=int(limits.wall_s) + 1,
         memory_kb=limits.memory_mb << 10,
         file_blocks=limits.file_mb << 11,
         open_files=limits.open_files,
-        processes=limits.processes,
+        processes="" if tasks is None else _PROCESSES.format(tasks),
     )
     return [*_death_signal(), "/bin/sh", "-c", script, "sh"]
 
 
 def resource_limits(limits: ProcessLimits) -> dict[str, int]:
     """The same limits by their names in the module `resource`."""
-    return {
+    tasks = most_tasks(limits)
+    named = {
         "RLIMIT_CORE": 0,
         "RLIMIT_CPU": int(limits.wall_s) + 1,
         "RLIMIT_AS": limits.memory_mb << 20,
         "RLIMIT_FSIZE": limits.file_mb << 20,
         "RLIMIT_NOFILE": limits.open_files,
-        "RLIMIT_NPROC": limits.processes,
     }
+    return named if tasks is None else {**named, "RLIMIT_NPROC": tasks}
+
+
+def most_tasks(limits: ProcessLimits) -> int | None:
+    """The kernel's limit on processes counts all threads that the user has anywhere.
+
+    So it is what runs now and what is granted; None where the system does not tell. It stops a
+    fork bomb; the exact number of processes in one sandbox is watched instead.
+    """
+    running = _running_tasks(int(time.monotonic() / COUNTED_S))
+    return None if running is None else running + limits.processes
+
+
+@lru_cache(maxsize=1)
+def _running_tasks(moment: int) -> int | None:
+    """Processes and threads of this user; counted once in a `moment`."""
+    total, own = 0, os.getuid()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if entry.stat().st_uid == own:
+                total += len(os.listdir(entry / "task"))  # noqa: PTH208 - only the number
+    return total or None
 
 
 @cache
