@@ -146,7 +146,9 @@ def _options(cwd: Path, limits: ProcessLimits, view: View) -> bytes:
         options.append("--share-net")
     # What lies in memory is small: it is not limited by `memory_mb`.
     small = str((limits.disk_mb << 20) // 4)
-    options += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    # Of /proc/sys, what only root may write is root's even without any capability.
+    options += ["--proc", "/proc", "--remount-ro", "/proc"]
+    options += ["--dev", "/dev", "--remount-ro", "/dev"]
     options += ["--size", small, "--tmpfs", "/dev/shm", "--size", small, "--tmpfs", "/tmp"]
     options += _binds("--ro-bind", system_paths())
     if view.model is not None and view.model.socket is not None:

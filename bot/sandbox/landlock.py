@@ -119,7 +119,9 @@ class Landlock(Processes):
         return struct.pack(f"={len(words)}Q", *words).hex()
 
 
-WITH_SIGNALS = frozenset({"signals", "abstract-sockets", "leftovers", "processes", "disk"})
+WITH_SIGNALS = frozenset(
+    {"signals", "abstract-sockets", "leftovers", "processes", "memory-together", "disk"}
+)
 """Promises that need an ABI in which signals are kept apart."""
 
 

@@ -21,7 +21,7 @@ from typing import IO
 
 from bot.sandbox.interface import Finished, ProcessLimits, Running, View
 from bot.sandbox.lines import Lines
-from bot.sandbox.watch import Watch
+from bot.sandbox.watch import Watch, size_on_disk
 
 NOTHING = View()
 
@@ -46,6 +46,7 @@ class Child:
         pass_fds: Sequence[int] = (),
     ) -> None:
         self.limits, self.writable, self.over = limits, writable, ""
+        self.lay_there = size_on_disk(writable)
         self._started = time.monotonic()
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in finish
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115

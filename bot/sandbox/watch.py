@@ -7,6 +7,7 @@ only for those who may make control groups, which few users may.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import stat
 import threading
@@ -27,6 +28,8 @@ class Watched(Protocol):
     def limits(self) -> ProcessLimits: ...
     @property
     def writable(self) -> Iterable[Path]: ...
+    @property
+    def lay_there(self) -> int: ...
     def root(self) -> int | None: ...
     def end_for(self, over: str) -> None: ...
 
@@ -38,7 +41,6 @@ class Watch:
         self._children = children
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._lay_there: dict[Watched, int] = {}
 
     def begin(self) -> None:
         """A child has been added."""
@@ -53,9 +55,8 @@ class Watch:
             with self._lock:
                 children = list(self._children)
                 if not children:
-                    self._thread, self._lay_there = None, {}
+                    self._thread = None
                     return
-            self._lay_there = {c: self._lay_there[c] for c in children if c in self._lay_there}
             for child in children:
                 over = self._over(child)
                 if over:
@@ -70,14 +71,11 @@ class Watch:
         if _memory(pids, limits.memory_mb << 20) > limits.memory_mb << 20:
             return f"its processes took over {limits.memory_mb} MB of memory together"
         try:
-            lay_there = self._lay_there.get(child)
-            cap = (limits.disk_mb << 20) + (lay_there or 0)
+            cap = (limits.disk_mb << 20) + child.lay_there
             size = size_on_disk(child.writable, cap)
         except Unmeasurable as error:
             return str(error)
-        if lay_there is None:
-            self._lay_there[child] = size if size <= cap else 0
-        elif size + _deleted(pids) > cap:
+        if size + _deleted(pids) > cap:
             return f"it wrote over {limits.disk_mb} MB to disk"
         return ""
 
@@ -101,7 +99,7 @@ def descendants(pid: int) -> Iterator[int]:
                     waiting += map(int, (task / "children").read_bytes().split())
 
 
-def size_on_disk(places: Iterable[Path], enough: int) -> int:
+def size_on_disk(places: Iterable[Path], enough: float = math.inf) -> int:
     """Bytes that files and folders take; counting stops once it is over `enough`.
 
     Raises Unmeasurable for a folder that cannot be looked into.
