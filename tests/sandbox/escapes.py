@@ -22,9 +22,12 @@ from tests.sandbox.conftest import is_running
 from tests.sandbox.scene import LIMITS, SECRET, Scene
 
 HEAD = """
-import ctypes, glob, json, os, socket, sys, time
+import json, os, sys, time
 scene = json.loads(sys.argv[1])
 folder, own, victim = scene["folder"], scene["own"], scene["victim"]
+"""
+NATIVE = """
+import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 def call(*arguments):
     result = libc.syscall(*arguments)
@@ -80,15 +83,21 @@ class Escape:
     around: Callable[[Scene], AbstractContextManager[None]] = nothing
     as_root: bool = False  # even without a sandbox, only root can
 
+    def text(self) -> str:
+        """The whole program; what it does not use it does not wait for."""
+        native = NATIVE if any(word in self.program for word in ("libc.", "call(")) else ""
+        network = "import socket\n" if "socket." in self.program else ""
+        return HEAD + native + network + self.program
+
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 @contextmanager
 def shared_memory(scene: Scene) -> Iterator[None]:
-    """A System V segment with the secret, of key 4711."""
+    """A System V segment with the secret; its key is the victim's process id."""
     libc.shmat.restype = ctypes.c_void_p
-    segment = libc.shmget(4711, 4096, 0o1600)
+    segment = libc.shmget(scene.victim.pid, 4096, 0o1600)
     assert segment >= 0
     address = libc.shmat(segment, None, 0)
     ctypes.memmove(address, SECRET.encode(), len(SECRET))
@@ -101,7 +110,7 @@ def shared_memory(scene: Scene) -> Iterator[None]:
 
 @contextmanager
 def shared_file(scene: Scene) -> Iterator[None]:
-    path = Path("/dev/shm/ecdysis-canary")
+    path = Path("/dev/shm") / scene.word
     path.write_text(SECRET, encoding="ascii")
     try:
         yield
@@ -113,21 +122,12 @@ def shared_file(scene: Scene) -> Iterator[None]:
 def kernel_key(scene: Scene) -> Iterator[None]:
     """The secret in the session's keyring."""
     add_key, keyctl = (248, 250) if os.uname().machine == "x86_64" else (217, 219)
-    key = libc.syscall(add_key, b"user", b"canary", SECRET.encode(), len(SECRET), -3)
+    key = libc.syscall(add_key, b"user", scene.word.encode(), SECRET.encode(), len(SECRET), -3)
     assert key > 0
     try:
         yield
     finally:
         libc.syscall(keyctl, 9, key, -3)
-
-
-@contextmanager
-def variable(scene: Scene) -> Iterator[None]:
-    os.environ["A_KEY"] = SECRET
-    try:
-        yield
-    finally:
-        del os.environ["A_KEY"]
 
 
 @contextmanager
@@ -191,7 +191,7 @@ ESCAPES = [
     Escape(
         "read the expected answer",
         "reads",
-        "print(*(open(p).read() for p in glob.glob(own + '/../p*/task.json')))",
+        "print(*(open(f'../{p}/task.json').read() for p in os.listdir('..') if p[0] == 'p'))",
         read_secret,
     ),
     Escape(
@@ -208,9 +208,9 @@ ESCAPES = [
         "read every environment",
         "processes-unseen",
         """
-for path in glob.glob("/proc/[0-9]*/environ"):
+for number in os.listdir("/proc"):
     try:
-        print(open(path).read())
+        print(open(f"/proc/{number}/environ").read())
     except OSError:
         pass
 """,
@@ -423,7 +423,7 @@ print("visited")
         "shared-memory",
         """
 libc.shmat.restype = ctypes.c_void_p
-segment = libc.shmget(4711, 4096, 0)
+segment = libc.shmget(victim, 4096, 0)
 if segment >= 0:
     print(ctypes.string_at(libc.shmat(segment, None, 0o10000), 20))
 """,
@@ -433,7 +433,7 @@ if segment >= 0:
     Escape(
         "read shared memory that is a file",
         "reads",
-        "print(open('/dev/shm/ecdysis-canary').read())",
+        "print(open('/dev/shm/' + scene['word']).read())",
         read_secret,
         around=shared_file,
     ),
@@ -442,7 +442,7 @@ if segment >= 0:
         "shared-memory",
         """
 keyctl = 250 if os.uname().machine == "x86_64" else 219
-key = call(keyctl, 10, -3, b"user", b"canary", 0)
+key = call(keyctl, 10, -3, b"user", scene["word"].encode(), 0)
 found = ctypes.create_string_buffer(100)
 call(keyctl, 11, key, found, 100)
 print(found.value)
@@ -482,7 +482,6 @@ print(found.value)
         "variables",
         "print(os.environ['A_KEY'])",
         read_secret,
-        around=variable,
     ),
     Escape(
         "read from a descriptor that was left open",
