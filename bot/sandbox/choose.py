@@ -82,5 +82,6 @@ def _ways(level: Level) -> Iterator[Callable[[], Sandbox]]:
     elif level is LANDLOCK:
         if kernel_abi() >= OLDEST_ABI:
             yield lambda: Landlock(kernel_abi())
+            yield lambda: Landlock(kernel_abi(), guarded=False)
     else:
         yield ResourceLimits

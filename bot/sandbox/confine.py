@@ -7,7 +7,11 @@ leads out. So the supervisor, when it kills "all", kills the program and its des
 they hid, in one call.
 """
 
+from __future__ import annotations
+
+import _thread
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -15,9 +19,15 @@ import signal
 import struct
 import sys
 
+TYPE_CHECKING = False  # the module typing is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _BENEATH, _PORT = 1, 2
-_DEATH_SIGNAL, _SET_SECCOMP, _DROP_BOUND, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38
+_DEATH_SIGNAL, _DROP_BOUND, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 24, 36, 38
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SET_FILTER, _NEW_LISTENER = 1, 8
 _CAPABILITY_VERSION = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -38,16 +48,16 @@ def control(option: int, *values: int) -> None:
     check(_libc.prctl(option, *(ctypes.c_ulong(value) for value in padded)))
 
 
-def enter_domain(order: dict[str, object]) -> None:
+def enter_domain(order: dict[str, Any]) -> None:
     """Enter a Landlock domain: `attributes` in hex, `beneath` and `ports` with their accesses."""
     attributes = bytes.fromhex(str(order["attributes"]))
     ruleset = call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
-    for path, access in order["beneath"]:  # type: ignore[attr-defined]
+    for path, access in order["beneath"]:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         rule = struct.pack("=Qi", access, place)
         call(_ADD_RULE, ruleset, _BENEATH, rule, 0)
         os.close(place)
-    for port, access in order["ports"]:  # type: ignore[attr-defined]
+    for port, access in order["ports"]:
         call(_ADD_RULE, ruleset, _PORT, struct.pack("=QQ", access, port), 0)
     call(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
@@ -61,10 +71,21 @@ def drop_capabilities() -> None:
     check(_libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24)))
 
 
-def install_filter(program: bytes) -> None:
+def install_filter(program: bytes, guarded: bool, tell: int, wait: int) -> None:
+    """The filter; with `guarded`, the supervisor gets the descriptor of its questions.
+
+    The descriptor's number is written to `tell`; once `wait` has a byte the supervisor has it.
+    """
     buffer = ctypes.create_string_buffer(program, len(program))
     filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
-    check(_libc.prctl(_SET_SECCOMP, ctypes.c_ulong(2), filters, ctypes.c_ulong(0), 0))
+    listener = call(
+        _SECCOMP[os.uname().machine], _SET_FILTER, _NEW_LISTENER if guarded else 0, filters
+    )
+    if guarded:
+        os.write(tell, b"%d" % listener)
+        if not os.read(wait, 1):
+            raise OSError(errno.EPERM, "connections cannot be guarded")
+        os.close(listener)
 
 
 def set_limits(limits: dict[str, int]) -> None:
@@ -76,18 +97,21 @@ def set_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(kind, (value, value))
 
 
-def become_program(order: dict[str, object]) -> None:
+def become_program(order: dict[str, Any], tell: int, wait: int) -> None:
     """In the child: give up everything, then run the program."""
     argv = order["argv"]
     assert isinstance(argv, list)
     try:
         os.setsid()
         control(_DEATH_SIGNAL, signal.SIGKILL)
-        set_limits(order["limits"])  # type: ignore[arg-type]
+        set_limits(order["limits"])
         os.chdir(str(order["cwd"]))
-        enter_domain(order["inner"])  # type: ignore[arg-type]
+        enter_domain(order["inner"])
         drop_capabilities()
-        install_filter(bytes.fromhex(str(order["filter"])))
+        program = bytes.fromhex(str(order["filter"]))
+        install_filter(program, order["guard"] is not None, tell, wait)
+        os.close(tell)
+        os.close(wait)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())
         os.execvp(argv[0], argv)
     except OSError as error:
@@ -172,6 +196,19 @@ def supervise(program: int, ask: int, end: int, shut_in: bool) -> int:
     return code
 
 
+def guard(order: dict[str, Any], program: int, told: int, go: int) -> None:
+    """Take over the questions of the program's filter, and answer them from a thread."""
+    sys.path.append(os.path.dirname(__file__))  # noqa: PTH120 - importing pathlib costs as much
+    from guard import Guard, descriptor_of  # type: ignore[import-not-found]
+
+    number = os.read(told, 20)
+    if number:
+        listener = descriptor_of(program, int(number))
+        port, folders = order["guard"]
+        _thread.start_new_thread(Guard(listener, port, folders).serve, ())
+        os.write(go, b"+")
+
+
 def main() -> None:
     order = json.loads(sys.argv[1])
     ask, end = order["ask"], order["end"]
@@ -181,9 +218,22 @@ def main() -> None:
     control(_NO_NEW_PRIVILEGES, 1)
     if order["outer"] is not None:
         enter_domain(order["outer"])
+    told, tell = os.pipe()
+    wait, go = os.pipe()
     program = os.fork()
     if program == 0:
-        become_program(order)
+        os.close(told)
+        os.close(go)
+        become_program(order, tell, wait)
+    os.close(tell)
+    os.close(wait)
+    if order["guard"] is not None:
+        try:
+            guard(order, program, told, go)
+        except OSError as error:
+            sys.stderr.write(f"connections cannot be guarded: {error}\n")
+    os.close(told)
+    os.close(go)
     null = os.open(os.devnull, os.O_RDWR)
     # The program's pipes must close with the program.
     for descriptor in (0, 1, 2):

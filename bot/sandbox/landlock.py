@@ -53,18 +53,25 @@ KERNEL = (
 
 
 class Landlock(Processes):
-    """`abi` is what is used of the kernel's Landlock; less than it has can be asked for."""
+    """`abi` is what is used of the kernel's Landlock; less than it has can be asked for.
+
+    `guarded`: the supervisor makes the program's connections. Containers may forbid that.
+    """
 
     level = LANDLOCK.name
     own_network = False
 
-    def __init__(self, abi: int) -> None:
+    def __init__(self, abi: int, *, guarded: bool = True) -> None:
         super().__init__()
-        self._abi = abi
+        self._abi, self._guarded = abi, guarded
         self.promises = LANDLOCK.promises
         if abi < SIGNALS_ABI:
             # A program that may end its supervisor may outlive it, and its limits.
             self.promises -= WITH_SIGNALS
+        if not guarded:
+            self.promises -= WITH_GUARD
+            if abi < SIGNALS_ABI:
+                self.promises -= {"abstract-sockets"}
 
     def _spawn(
         self,
@@ -77,6 +84,11 @@ class Landlock(Processes):
         stdin: bytes | None = None,
         interactive: bool = False,
     ) -> Child:
+        guarded = self._guarded and not view.network
+        filtering = filter_program(
+            shared_machine=not view.network, unix=bool(view.sockets), guarded=guarded
+        )
+        reached = [str(place) for place in (*view.sockets, *view.writable)]
         order = {
             "argv": list(argv),
             "cwd": str(cwd),
@@ -85,7 +97,8 @@ class Landlock(Processes):
             "end": END,
             "outer": self._outer(),
             "inner": self._inner(view),
-            "filter": _filter(view).hex(),
+            "filter": filtering.hex(),
+            "guard": (view.model.port if view.model else 0, reached) if guarded else None,
         }
         return SupervisedChild(
             [str(own_interpreter()), "-I", "-S", CONFINE, json.dumps(order)],
@@ -119,10 +132,12 @@ class Landlock(Processes):
         return struct.pack(f"={len(words)}Q", *words).hex()
 
 
-WITH_SIGNALS = frozenset(
-    {"signals", "abstract-sockets", "leftovers", "processes", "memory-together", "disk"}
-)
+WITH_SIGNALS = frozenset({"signals", "leftovers", "processes", "memory-together", "disk"})
 """Promises that need an ABI in which signals are kept apart."""
+
+
+WITH_GUARD = frozenset({"network", "unix-sockets"})
+"""Promises that need the supervisor to make the connections."""
 
 
 class SupervisedChild(Child):
@@ -153,10 +168,6 @@ def kernel_abi() -> int:
 
     libc = ctypes.CDLL(None, use_errno=True)
     return max(int(libc.syscall(444, None, ctypes.c_size_t(0), 1)), 0)
-
-
-def _filter(view: View) -> bytes:
-    return filter_program(shared_machine=not view.network, unix=bool(view.sockets))
 
 
 def _beneath(view: View) -> Iterator[tuple[str, int]]:

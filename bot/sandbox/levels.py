@@ -73,7 +73,7 @@ BUBBLEWRAP = Level(
 )
 LANDLOCK = Level(
     "landlock",
-    frozenset(PROMISES) - {"names", "modes", "network", "unix-sockets"},
+    frozenset(PROMISES) - {"names", "modes"},
     "Use Linux 6.7 or newer with Landlock (6.12 for its promises about signals and abstract "
     "sockets), on x86_64 or aarch64.",
     "files outside its own folders and the system's, unless the table's `readable` names them; "

@@ -17,7 +17,7 @@ from functools import cache
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _JUMP_ANY_BIT = 0x45
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_ALLOW, _KILL, _ERRNO, _ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _X32 = 0x40000000  # x86_64 has a second table of calls, with this bit set
 
 _CLONE_NEW = 0x7E020000 | 0x80  # the namespaces of clone(2)
@@ -92,6 +92,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "ioctl": (16, 29),
     "socket": (41, 198),
     "socketpair": (53, 199),
+    "connect": (42, 203),
     "sendto": (44, 206),
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
@@ -150,13 +151,18 @@ MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 
 @cache
 def filter_program(
-    *, shared_machine: bool, unix: bool = True, machine: str = platform.machine()
+    *,
+    shared_machine: bool,
+    unix: bool = True,
+    guarded: bool = False,
+    machine: str = platform.machine(),
 ) -> bytes:
     """The filter as an array of `struct sock_filter`.
 
     `shared_machine` is for processes that share the machine's network, process ids and queues
     with all others: of sockets it leaves TCP and, with `unix`, Unix streams, and nothing that
-    acts on another process by its number. Raises KeyError for an architecture without a table.
+    acts on another process by its number. With `guarded` a supervisor is asked about each
+    connect(2). Raises KeyError for an architecture without a table.
     """
     here = MACHINES[machine]
     program: list[Instruction] = [
@@ -171,17 +177,19 @@ def filter_program(
         number = numbers[here.column]
         if number is None:
             continue
-        body = _body(name, shared_machine, unix)
+        body = _body(name, shared_machine, unix, guarded)
         if body:
             program += [(_JUMP_EQUAL, 0, len(body), number), *body]
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
-def _body(name: str, shared_machine: bool, unix: bool) -> list[Instruction]:
+def _body(name: str, shared_machine: bool, unix: bool, guarded: bool) -> list[Instruction]:
     """What is done with a call of this name, ending in a return; empty to let it through."""
     if name in _UNKNOWN:
         return [(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+    if name == "connect":
+        return [(_RETURN, 0, 0, _ASK)] if guarded else []
     if name == "clone":
         return _refuse_bits(0, _CLONE_NEW)
     if name == "ioctl":

@@ -183,6 +183,7 @@ def test_a_worker_that_has_gone_breaks_the_pipe(sandbox: Sandbox) -> None:
     until = time.monotonic() + 5
     while worker.alive() and time.monotonic() < until:
         time.sleep(0.005)
+    time.sleep(0.1)  # what held the program's pipe for it ends a moment later
     with pytest.raises(BrokenPipeError):
         worker.send(b"x")
     done = worker.stop()
