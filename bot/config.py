@@ -110,8 +110,13 @@ class HarnessTable(Table):
     seams: dict[str, str] = Field(default_factory=dict)
 
     def never_edited(self) -> list[str]:
-        """Globs of what no edit may touch: what is protected, the tasks, and this table itself."""
-        return [*self.protected, *self.splits.paths().values(), *CONFIG_FILES]
+        """Globs of what no edit may touch, whatever `editable` says.
+
+        Beside `protected`: the splits, this table itself, and what `setup` depends on, which
+        builds the next environment with the network at hand.
+        """
+        setup = [f"**/{name}" for name in self.depends] if self.setup else []
+        return [*self.protected, *self.splits.paths().values(), *CONFIG_FILES, *setup]
 
     @field_validator("seams")
     @classmethod

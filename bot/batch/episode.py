@@ -115,6 +115,8 @@ def _tell_crash(episode: Episode, finished: Finished, root: Path) -> None:
     episode.end_reason = "exception"
     code = finished.code or 0
     how = f"was killed by signal {-code}" if code < 0 else f"exited with {code}"
+    if finished.over:
+        how = f"was ended: {finished.over}"
     last = f": {scrub(printable(said[-LAST_WORDS:]))}" if said.strip() else ""
     episode.error = f"The harness {how}{last}"
 

@@ -20,7 +20,7 @@ from types import TracebackType
 from bot.batch.build import build_environment
 from bot.batch.episode import make_episode, parse_written, read_written
 from bot.batch.score import apply_score, make_invalid
-from bot.batch.surroundings import Attempt, Place, Surroundings, remove
+from bot.batch.surroundings import Attempt, Place, Surroundings
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
 from bot.config import HarnessTable
@@ -31,7 +31,7 @@ from bot.llm.embedded import cache_folder
 from bot.llm.endpoint import Endpoint
 from bot.llm.proxy import Call, Proxy
 from bot.records import Episode, Task
-from bot.sandbox import Finished, Running, Sandbox
+from bot.sandbox import Finished, Running, Sandbox, remove_tree
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class Runner:
                 view=self._around.scorer_view(place, base, private, home),
             )
         finally:
-            remove(private)
+            remove_tree(private)
 
     # --- checks of a candidate ------------------------------------------------------------
 
@@ -336,7 +336,7 @@ class Runner:
         if place.worker is not None:
             place.worker.stop(grace_s=0.5)
         place.lease.close()
-        remove(place.folder)
+        remove_tree(place.folder)
 
     def _retire_all(self) -> None:
         for idle in self._idle.values():
@@ -347,7 +347,7 @@ class Runner:
                     break
 
     def _start_world(self, place: Place) -> Running:
-        remove(place.state)
+        remove_tree(place.state)
         place.state.mkdir()
         base, home = self._workplace.pristine(self._base), self._workplace.private_folder()
         env = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,8 +165,3 @@ class Surroundings:
             open_files=limits.open_files,
             disk_mb=limits.disk_mb,
         )
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder that foreign code wrote into, whatever it did to it."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bot.config import HarnessTable, PathGlobs
 from bot.git.repository import Repository
+from bot.sandbox import remove_tree
 
 _PREFIX = "ecd-"
 
@@ -34,7 +35,7 @@ class Workplace:
         self._number = 0
 
     def close(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
 
     def episode_folder(self) -> Path:
         """A new folder for one episode."""
@@ -73,7 +74,7 @@ class Workplace:
         if tree == self._base:
             self._repository.export(tree, folder, skip=splits.__contains__)
             return
-        protected = PathGlobs(self._table.protected)
+        protected = PathGlobs(self._table.kept_paths())
         self._repository.export(
             tree, folder, skip=lambda path: path in splits or protected.match(path)
         )
@@ -93,6 +94,6 @@ def _remove_stale() -> None:
         except ProcessLookupError:
             with contextlib.suppress(OSError):
                 if folder.stat().st_uid == os.getuid():
-                    shutil.rmtree(folder, ignore_errors=True)
+                    remove_tree(folder)
         except OSError:
             continue

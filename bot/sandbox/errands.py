@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
 import socket
 import subprocess
 import time
@@ -10,6 +13,8 @@ from pathlib import Path
 
 from bot.sandbox.interface import Finished, ProcessLimits
 from bot.sandbox.limits import MarkedChild
+
+PLAIN = {"PATH": os.defpath}
 
 
 def run_trusted(
@@ -30,6 +35,16 @@ def run_trusted(
             if time.monotonic() > until:
                 return child.finish(timed_out=True)
         return child.finish(timed_out=False)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder that foreign code wrote into, whatever it did to it."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # Nested deeper than Python goes, or closed to its owner.
+        for command in (["chmod", "-R", "u+rwX", "--"], ["rm", "-rf", "--"]):
+            run_trusted([*command, str(folder)], cwd=Path("/"), env=PLAIN, wall_s=60)
 
 
 def start_detached(
