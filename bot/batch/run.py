@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 
 from bot.batch.build import build_environment
@@ -24,7 +25,7 @@ from bot.batch.surroundings import Attempt, Place, Surroundings
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
 from bot.config import HarnessTable
-from bot.errors import BudgetSpent, EcdysisError
+from bot.errors import BudgetSpent, EcdysisError, InputError
 from bot.git.repository import Repository
 from bot.llm.budget import BudgetMeter
 from bot.llm.embedded import cache_folder
@@ -79,7 +80,14 @@ class Runner:
         self.state_self_reported = not table.environment
 
     def __enter__(self) -> Runner:
-        built = build_environment(self._repository, self._base, self.table, cache_folder())
+        for name in self.table.readable:
+            if not Path(name).expanduser().exists():
+                raise InputError(
+                    f"{name!r} (readable in the table) is not here.", "Correct the table."
+                )
+        built = build_environment(
+            self._repository, self._base, self.table, cache_folder(), self.sandbox
+        )
         self.python = built.python
         self._around = Surroundings(self.table, built, self._endpoint.name)
         self._workplace = Workplace(self._repository, self.table, self._base)

@@ -35,6 +35,7 @@ DEVICE_CONTROL_ABI = 5
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
+_MOVE = 1 << 13
 _TRUNCATE, _DEVICE_CONTROL = 1 << 14, 1 << 15
 _ALL_FILES = (1 << 15) - 1
 _BIND, _CONNECT = 1 << 0, 1 << 1
@@ -114,7 +115,9 @@ class Landlock(Processes):
         """The domain of the supervisor: anything goes but signals out of it."""
         if self._abi < SIGNALS_ABI:
             return None
-        return {"attributes": self._attributes(0, 0, _SIGNALS), "beneath": [], "ports": []}
+        # To move a file to another folder is forbidden in every domain that does not grant it.
+        attributes = self._attributes(_MOVE, 0, _SIGNALS)
+        return {"attributes": attributes, "beneath": [("/", _MOVE)], "ports": []}
 
     def _inner(self, view: View) -> dict[str, Any]:
         """The domain of the program."""

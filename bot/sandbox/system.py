@@ -11,7 +11,7 @@ PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/ni
 SETTINGS = (
     *("alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts"),
     *("group", "host.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias"),
-    *("locale.conf", "localtime", "mime.types", "nsswitch.conf", "os-release", "passwd"),
+    *("locale.conf", "localtime", "mime.types", "nsswitch.conf", "passwd"),
     *("pki/ca-trust", "pki/tls/certs", "protocols", "resolv.conf", "services", "ssl/certs"),
     *("ssl/openssl.cnf", "terminfo", "timezone"),
 )
@@ -21,6 +21,8 @@ SETTINGS = (
 def system_paths() -> tuple[Path, ...]:
     """Folders and files of the system that exist here. No user's files, no secrets of root's."""
     places = [Path(name) for name in PROGRAMS] + [Path("/etc") / name for name in SETTINGS]
+    # Names of the distribution; where they are hidden rather than missing, pip fails.
+    places += sorted([*Path("/etc").glob("*release"), *Path("/etc").glob("*_version")])
     return tuple(place for place in places if place.exists())
 
 

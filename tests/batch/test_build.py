@@ -16,15 +16,15 @@ from bot.batch.build import BuiltEnvironment, build_environment
 from bot.commands.revision import load_table
 from bot.errors import InputError
 from bot.git.repository import Repository
-from bot.sandbox import Finished, run_trusted
+from bot.sandbox import Finished, choose_sandbox, run_trusted
 from tests.helpers.harnesses import run_train, tiny
 
 # What `pip install -e .` does to site-packages, without pip.
 EDITABLE = """
-import os, pathlib, sysconfig
+import os, pathlib, sys, sysconfig
 site = pathlib.Path(sysconfig.get_paths()["purelib"])
 (site / "__editable__.desk.pth").write_text(os.getcwd() + "/src\\n")
-with open(os.environ["TMPDIR"] + "/builds", "a") as log:
+with open(os.path.join(sys.prefix, "builds"), "a") as log:
     log.write(",".join(sorted(os.listdir("."))) + "\\n")
 """
 BACKEND = """
@@ -73,20 +73,23 @@ def no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.batch.build.run_trusted", errand)
 
 
-def with_setup(folder: Path, code: str, agent: str = "write()", tables: str = "") -> Repository:
+def with_setup(
+    folder: Path, code: str, agent: str = "write()", tables: str = "", table: str = ""
+) -> Repository:
     files = {"setup.py": code, "src/desk.py": "ANSWER = '42'\n", "requirements.txt": "a\n"}
-    table = 'setup = ["{python}", "setup.py"]\n'
+    table += 'setup = ["{python}", "setup.py"]\n'
     return tiny(folder, agent, table=table, tables=tables, files=files)
 
 
 def build(repository: Repository, cache: Path, tree: str = "") -> BuiltEnvironment:
     table = load_table(repository, "HEAD")
-    return build_environment(repository, tree or repository.tree_of("HEAD"), table, cache)
+    tree = tree or repository.tree_of("HEAD")
+    return build_environment(repository, tree, table, cache, choose_sandbox())
 
 
 def builds(cache: Path) -> list[str]:
-    log = cache.parent / "builds"
-    return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    logs = (cache / "environments").glob("*/venv/builds")
+    return [line for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
 
 
 def left(cache: Path) -> list[str]:
@@ -133,9 +136,9 @@ def test_setup_gets_the_networks_variables_and_no_key(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secretsecretsecretsecret")
     monkeypatch.setenv("PIP_INDEX_URL", "https://pip.invalid")
     monkeypatch.setenv("https_proxy", "http://proxy.invalid")
-    code = "import os; open(os.environ['TMPDIR'] + '/names', 'w').write(' '.join(os.environ))"
-    build(with_setup(tmp_path / "h", code), cache)
-    names = (tmp_path / "names").read_text().split()
+    code = "import os, sys; open(sys.prefix + '/names', 'w').write(' '.join(os.environ))"
+    built = build(with_setup(tmp_path / "h", code), cache)
+    names = (built.python.parents[1] / "names").read_text().split()
     assert {"PATH", "HOME", "PIP_INDEX_URL", "https_proxy"} <= set(names)
     assert not {"OPENAI_API_KEY", "ECDYSIS_CACHE"} & set(names)
 
@@ -189,8 +192,10 @@ def test_a_missing_interpreter(tmp_path: Path, cache: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_build_is_not_taken_for_a_whole_one(tmp_path: Path, cache: Path) -> None:
-    code = EDITABLE + "import time\ntime.sleep(60 if len(open(log.name).readlines()) == 1 else 0)\n"
-    repository = with_setup(tmp_path / "h", code)
+    pause = tmp_path / "pause"
+    pause.write_text("60")
+    code = EDITABLE + f"import time\ntime.sleep(float(open({str(pause)!r}).read()))\n"
+    repository = with_setup(tmp_path / "h", code, table=f'readable = ["{pause}"]\n')
     bot = subprocess.Popen(
         [
             sys.executable,
@@ -208,8 +213,9 @@ def test_a_killed_build_is_not_taken_for_a_whole_one(tmp_path: Path, cache: Path
     os.kill(bot.pid, signal.SIGKILL)
     bot.wait()
     assert len(left(cache)) == 1
+    pause.write_text("0")
     built = build(repository, cache)
-    assert len(builds(cache)) == 2
+    assert len(builds(cache)) == 1
     assert built.roots == ("src",)
 
 
