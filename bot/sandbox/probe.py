@@ -10,7 +10,7 @@ import json
 import os
 import socket
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bot.sandbox.interface import ModelDoor, ProcessLimits, Sandbox, View
@@ -30,10 +30,10 @@ def attempt(what, deed):
     except OSError:
         return
     done.append(what)
-def connect(port):
+def connect(port, host="127.0.0.1"):
     with socket.socket() as client:
         client.settimeout(2)
-        client.connect(("127.0.0.1", int(port)))
+        client.connect((host, int(port)))
 def shout():
     with socket.socket(type=socket.SOCK_DGRAM) as client:
         client.sendto(b"x", ("127.0.0.1", int(udp)))
@@ -45,6 +45,7 @@ attempt("writes", lambda: open(outside, "w").close())
 attempt("signals", lambda: os.kill(int(bot), 0))
 attempt("processes-unseen", lambda: open("/proc/%s/environ" % bot).read(1))
 attempt("tcp-ports", lambda: connect(tcp))
+attempt("network", lambda: connect(door, "127.0.0.2"))
 attempt("udp", shout)
 print("[%s]" % ", ".join('"%s"' % what for what in done))
 """
@@ -57,7 +58,7 @@ def find_problem(sandbox: Sandbox) -> str:
         own, secret, outside = place / "own", place / "secret", place / "outside"
         own.mkdir()
         secret.write_text("canary", encoding="ascii")
-        tcp, udp, door = (stack.enter_context(made) for made in _listeners(sandbox, place))
+        tcp, udp, door = _listeners(sandbox, place, stack)
         model = ModelDoor(_port(door), place / "door" if sandbox.own_network else None)
         arguments = (own, secret, outside, os.getpid(), _port(tcp), _port(udp), model.port)
         python = own_interpreter()
@@ -82,27 +83,30 @@ def find_problem(sandbox: Sandbox) -> str:
     return f"a process in it got out ({', '.join(broken)})" if broken else ""
 
 
-def _listeners(sandbox: Sandbox, place: Path) -> tuple[socket.socket, socket.socket, socket.socket]:
+def _listeners(
+    sandbox: Sandbox, place: Path, stack: ExitStack
+) -> tuple[socket.socket, socket.socket, socket.socket]:
     """Of TCP, of UDP, and what stands for the model's proxy."""
-    tcp, udp = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
-    door = socket.socket(socket.AF_UNIX if sandbox.own_network else socket.AF_INET)
-    for listener in (tcp, udp):
-        listener.bind(("127.0.0.1", 0))
+    tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+    udp = stack.enter_context(socket.socket(type=socket.SOCK_DGRAM))
+    udp.bind(("127.0.0.1", 0))
     if sandbox.own_network:
+        door = stack.enter_context(socket.socket(socket.AF_UNIX))
         door.bind(str(place / "door"))
-    else:
-        door.bind(("127.0.0.1", 0))
-    for listener in (tcp, door):
-        listener.listen()
-    return tcp, udp, door
+        door.listen()
+        return tcp, udp, door
+    while True:
+        door = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        with suppress(OSError):  # the same port at another address of this machine
+            stack.enter_context(socket.create_server(("127.0.0.2", _port(door))))
+            return tcp, udp, door
 
 
 def _has_received(receiver: socket.socket) -> bool:
     receiver.setblocking(False)
-    try:
+    with suppress(OSError):
         return bool(receiver.recv(1))
-    except OSError:
-        return False
+    return False
 
 
 def _port(listener: socket.socket) -> int:
