@@ -1,21 +1,24 @@
 """Confine a program with Landlock and seccomp, and end with it all that it started.
 
-Runs as `python -I -S confine.py ORDER`, with the standard library alone; ORDER is JSON of what
-`landlock.py` worked out. Two processes stay: this one, the supervisor, outside of the program's
-confinement but in a Landlock domain of its own, around that of the program. In there no signal
-leads out. So the supervisor, when it kills "all", kills the program and its descendants, however
-they hid, in one call.
+Runs in a bare interpreter, started by `landlock.py`, which worked out the order that it gets. It
+is on the way of every start, and takes only what is quick to import of the standard library:
+`json`, `signal` and `pathlib` would double the time.
+
+Two processes stay: this one, the supervisor, outside of the program's confinement but in a
+Landlock domain of its own, around that of the program. In there no signal leads out. So the
+supervisor, when it kills "all", kills the program and its descendants, however they hid, in one
+call.
 """
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
 import _thread
 import ctypes
 import errno
-import json
+import marshal
 import os
 import resource
-import signal
 import struct
 import sys
 
@@ -141,7 +144,6 @@ def children(pid: int) -> list[int]:
         one = waiting.pop()
         try:
             for task in os.scandir(f"/proc/{one}/task"):
-                # Importing pathlib would double the time to start.
                 with open(f"{task.path}/children") as file:  # noqa: PTH123
                     young = [int(word) for word in file.read().split()]
                 found += young
@@ -169,36 +171,33 @@ def kill_all(shut_in: bool) -> None:
 
 
 def supervise(program: int, ask: int, end: int, shut_in: bool) -> int:
-    """Wait for the program; its exit code as a shell tells it.
+    """Wait for the program, then end all that it left; its exit code as a shell tells it.
 
     The signal `ask` is passed on to the program as SIGTERM, `end` ends everything.
     """
-    code = 128 + signal.SIGKILL
-    while True:
-        told = signal.sigwait({signal.SIGCHLD, ask, end})
+    code: int | None = None
+    while code is None and (told := signal.sigwait({signal.SIGCHLD, ask, end})) != end:
         if told == ask:
             os.kill(program, signal.SIGTERM)
-        if told == end:
-            break
-        try:
-            while told == signal.SIGCHLD:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if pid == 0:
-                    break
-                if pid == program:
-                    ended = os.waitstatus_to_exitcode(status)
-                    code = ended if ended >= 0 else 128 - ended
-                    kill_all(shut_in)
-                    return code
-        except ChildProcessError:
-            break
+        else:
+            code = reap(program)
     kill_all(shut_in)
-    return code
+    return 128 + 9 if code is None else code
+
+
+def reap(program: int) -> int | None:
+    """The program's exit code if it has ended; orphans that came to us are buried meanwhile."""
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == program:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        if pid == 0:
+            return None
 
 
 def guard(order: dict[str, Any], program: int, told: int, go: int) -> None:
     """Take over the questions of the program's filter, and answer them from a thread."""
-    sys.path.append(os.path.dirname(__file__))  # noqa: PTH120 - importing pathlib costs as much
     from guard import Guard, descriptor_of  # type: ignore[import-not-found]
 
     number = os.read(told, 20)
@@ -210,7 +209,7 @@ def guard(order: dict[str, Any], program: int, told: int, go: int) -> None:
 
 
 def main() -> None:
-    order = json.loads(sys.argv[1])
+    order = marshal.loads(bytes.fromhex(sys.argv[-1]))
     ask, end = order["ask"], order["end"]
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, ask, end})
     control(_DEATH_SIGNAL, end)
@@ -240,7 +239,3 @@ def main() -> None:
         os.dup2(null, descriptor)
     shut_in = order["outer"] is not None and is_shut_in()
     os._exit(supervise(program, ask, end, shut_in))
-
-
-if __name__ == "__main__":
-    main()

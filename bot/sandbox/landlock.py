@@ -8,7 +8,7 @@ The numbers are those of linux/landlock.h.
 from __future__ import annotations
 
 import contextlib
-import json
+import marshal
 import os
 import platform
 import signal
@@ -26,7 +26,9 @@ from bot.sandbox.process import Child, Processes
 from bot.sandbox.seccomp import MACHINES, filter_program
 from bot.sandbox.system import own_interpreter, system_paths
 
-CONFINE = str(Path(__file__).with_name("confine.py"))
+# As an import, so that its compiled form is used.
+CONFINE = "import sys; sys.path.append(sys.argv[1]); import confine; confine.main()"
+HERE = str(Path(__file__).parent)
 ASK, END = int(signal.SIGTERM), int(signal.SIGUSR1)  # to the supervisor
 END_S = 10.0
 OLDEST_ABI = 4
@@ -102,7 +104,7 @@ class Landlock(Processes):
             "guard": (view.model.port if view.model else 0, reached) if guarded else None,
         }
         return SupervisedChild(
-            [str(own_interpreter()), "-I", "-S", CONFINE, json.dumps(order)],
+            [str(own_interpreter()), "-I", "-S", "-c", CONFINE, HERE, marshal.dumps(order).hex()],
             cwd=cwd,
             env=env,
             limits=limits,
