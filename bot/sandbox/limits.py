@@ -18,7 +18,8 @@ from bot.sandbox.interface import ProcessLimits, View
 from bot.sandbox.levels import LIMITS
 from bot.sandbox.process import Child, Processes
 
-COUNTED_S = 5
+COUNTED_S = 0.5
+ROOM = 8
 MARK = "ECDYSIS_PROCESS"
 """The variable by which processes that left their group are found again."""
 
@@ -132,11 +133,14 @@ def resource_limits(limits: ProcessLimits) -> dict[str, int]:
 def most_tasks(limits: ProcessLimits) -> int | None:
     """The kernel's limit on processes counts all threads that the user has anywhere.
 
-    So it is what runs now and what is granted; None where the system does not tell. It stops a
-    fork bomb; the exact number of processes in one sandbox is watched instead.
+    So it is what runs now and room for several sandboxes; None where the system does not tell, and
+    for root, whom it does not bind. It slows a fork bomb down; the number of processes in one
+    sandbox is watched.
     """
+    if os.getuid() == 0:
+        return None
     running = _running_tasks(int(time.monotonic() / COUNTED_S))
-    return None if running is None else running + limits.processes
+    return None if running is None else running + ROOM * limits.processes
 
 
 @lru_cache(maxsize=1)

@@ -22,6 +22,8 @@ from tests.helpers.harnesses import tiny
 from tests.sandbox.conftest import ENV, PYTHON, seeing
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = [Path(place) for place in sys.path if place.endswith("-packages")]
+PATH = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
 
 # Forbids namespaces, as many containers do, and Landlock, as old kernels do; then runs a program.
 POOR_MACHINE = """
@@ -56,7 +58,7 @@ print(json.dumps({**found, "reasons": reasons()}))
 def on_poor_machine(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [PYTHON, "-c", POOR_MACHINE, *command],
-        env={**ENV, "PYTHONPATH": str(ROOT), **env},
+        env={**ENV, "PYTHONPATH": PATH, **env},
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -110,9 +112,9 @@ def test_where_namespaces_are_forbidden_landlock_is_taken(tmp_path: Path) -> Non
     done = choose_sandbox("bubblewrap").run(
         [PYTHON, "-c", CHOOSE],
         cwd=tmp_path,
-        env={**ENV, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        env={**ENV, "PYTHONPATH": PATH, "TMPDIR": str(tmp_path)},
         limits=ProcessLimits(wall_s=30),
-        view=seeing(tmp_path, readable=(ROOT / "bot",)),
+        view=seeing(tmp_path, readable=(ROOT / "bot", *PACKAGES)),
     )
     found = json.loads(done.stdout)
     assert found["auto"] == ["landlock", sorted(LANDLOCK.promises - WITH_GUARD)]
@@ -171,7 +173,7 @@ done = sandbox.run(["echo", "ran"], cwd=Path("/"), env={"PATH": os.environ["PATH
                    limits=ProcessLimits(wall_s=5))
 print(sandbox.level, "memory" in sandbox.promises, done.stdout.decode())
 """
-    env = {**ENV, "PYTHONPATH": str(ROOT)}
+    env = {**ENV, "PYTHONPATH": PATH}
     done = subprocess.run([PYTHON, "-c", code], env=env, capture_output=True, check=False)
     assert done.stdout.split() == [b"limits", b"False", b"ran"], done.stderr
 

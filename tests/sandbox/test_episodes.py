@@ -39,7 +39,7 @@ print('{"score": %d, "outcome": "%s"}' % (answer == "42", "pass" if answer == "4
 """
 DAEMON = """
 open(workdir + "/answer", "w").write("7")
-code = "import time\\nwhile True: open('answer', 'w').write('42'); time.sleep(0.02)"
+code = "import time; time.sleep(0.3); open('answer', 'w').write('42'); time.sleep(1)"
 subprocess.Popen(
     [sys.executable, "-c", code], cwd=workdir, env={}, start_new_session=True,
     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -127,12 +127,12 @@ def test_processor_time_is_limited_too(sandbox: Sandbox) -> None:
     assert done.stdout == b"(11, 11)\n"
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="the number of processes does not bind root")
 def test_the_number_of_processes_is_limited(sandbox: Sandbox) -> None:
     code = "import os, time\nwhile True:\n    if os.fork() == 0: time.sleep(100)"
     done = run(sandbox, code, ProcessLimits(wall_s=10, processes=64))
-    assert done.code == 1
-    assert b"BlockingIOError" in done.stderr
+    assert not done.timed_out
+    # The watch sees them, or the kernel refuses one more before that.
+    assert done.over == "it ran over 64 processes at once" or b"BlockingIOError" in done.stderr
 
 
 def test_many_runs_leave_neither_descriptors_nor_children(sandbox: Sandbox) -> None:
