@@ -412,6 +412,63 @@ print("visited")
         told("unix hello"),
     ),
     Escape(
+        "connect to a Unix socket through a link",
+        "unix-sockets",
+        """
+os.symlink(folder, "l")
+s = socket.socket(socket.AF_UNIX)
+s.connect("l/s")
+s.send(b"hello")
+""",
+        told("unix hello"),
+    ),
+    Escape(
+        "swap a link while it is followed",
+        "unix-sockets",
+        """
+mine = socket.create_server("mine", family=socket.AF_UNIX, backlog=1000)
+swapper = os.fork()
+if swapper == 0:
+    while True:
+        for target in ("mine", folder + "/s"):
+            os.symlink(target, "new")
+            os.rename("new", "l")
+until = time.monotonic() + 0.4
+while time.monotonic() < until:
+    time.sleep(0.001)
+    try:
+        s = socket.socket(socket.AF_UNIX)
+        s.connect("l")
+        s.send(b"hello")
+    except OSError:
+        pass
+    s.close()
+os.kill(swapper, 9)
+""",
+        told("unix hello"),
+    ),
+    Escape(
+        "swap an address while it is read",
+        "network",
+        """
+import _thread, struct
+address = bytearray(struct.pack("=H", 2) + struct.pack(">H4s8x", scene["other"], b"\\x7f\\0\\0\\1"))
+shared = (ctypes.c_char * 16).from_buffer(address)
+def swap():
+    while True:
+        address[7] = 3 - address[7]
+_thread.start_new_thread(swap, ())
+until = time.monotonic() + 0.3
+while time.monotonic() < until:
+    s = socket.socket()
+    if libc.connect(s.fileno(), shared, 16) == 0 and s.getpeername()[0] == "127.0.0.2":
+        s.send(b"hello")
+        break
+    s.close()
+""",
+        told("other hello"),
+    ),
+    Escape(
         "connect to an abstract Unix socket",
         "abstract-sockets",
         "s = socket.socket(socket.AF_UNIX); s.connect('\\0' + folder); s.send(b'hello')",

@@ -142,7 +142,7 @@ class Scene:
         if sandbox is None:
             return run_free(argv, self.own)
         door = None if sandbox.own_network else ModelDoor(self.ports["door"])
-        view = replace(seeing(self.own), model=door)
+        view = replace(seeing(self.own), model=door, sockets=(self.own,))
         return sandbox.run(argv, cwd=self.own, env=ENV, limits=limits, view=view)
 
 
@@ -152,7 +152,13 @@ def run_free(argv: list[str], cwd: Path) -> Finished:
     # Files, not pipes: what it leaves behind would hold those open.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         code = subprocess.run(
-            argv, cwd=cwd, stdout=out, stderr=err, close_fds=False, check=False
+            argv,
+            cwd=cwd,
+            stdout=out,
+            stderr=err,
+            close_fds=False,
+            check=False,
+            start_new_session=True,
         ).returncode
         wall_s = time.monotonic() - began
         out.seek(0)

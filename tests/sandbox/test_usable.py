@@ -1,6 +1,7 @@
 """What an honest program needs works at every level."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,20 @@ assert child.wait() == -15
     "the number of processors": "assert os.cpu_count() >= 1",
     "the user's name": "import getpass; getpass.getuser()",
     "a local socket pair": "import socket; a, b = socket.socketpair(); a.send(b'x'); b.recv(1)",
+    "a server of its own": """
+import socket
+with socket.create_server("s", family=socket.AF_UNIX) as server:
+    client = socket.socket(socket.AF_UNIX)
+    client.connect("s")
+    server.accept()[0].send(b"x")
+    assert client.recv(1) == b"x"
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(os.path.abspath("s"))
+try:
+    client.connect("no-such")
+except OSError:
+    pass
+""",
     "null and full": "open(os.devnull, 'w').write('x'); open('/dev/zero', 'rb').read(4)",
     "limits of its own": "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 60))",
 }
@@ -71,6 +86,6 @@ def test_a_need(sandbox: Sandbox, need: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         env={**ENV, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)},
         limits=LIMITS,
-        view=seeing(tmp_path),
+        view=replace(seeing(tmp_path), sockets=(tmp_path,)),
     )
     assert (done.code, done.stderr) == (0, b"")
