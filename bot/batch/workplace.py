@@ -74,7 +74,7 @@ class Workplace:
         if tree == self._base:
             self._repository.export(tree, folder, skip=splits.__contains__)
             return
-        protected = PathGlobs(self._table.kept_paths())
+        protected = PathGlobs(self._table.never_edited())
         self._repository.export(
             tree, folder, skip=lambda path: path in splits or protected.match(path)
         )

@@ -146,6 +146,7 @@ def run_evolution(
     """Open what a run needs, run it, close it; the budget and the endpoint live this long."""
     from bot.batch.run import Runner
     from bot.batch.tasks import load_splits
+    from bot.commands.isolation import open_sandbox
     from bot.commands.revision import load_table
     from bot.display import count, say
     from bot.evolve import evolve, read_test_split
@@ -154,7 +155,6 @@ def run_evolution(
     from bot.lineage.journal import open_journal
     from bot.llm.budget import BudgetMeter
     from bot.llm.endpoint import open_endpoint
-    from bot.sandbox import choose_sandbox
     from bot.workshop import Workshop
 
     repository = Repository.open(repo)
@@ -163,7 +163,7 @@ def run_evolution(
     table = load_table(repository, commit)
     splits = load_splits(repository, repository.tree_of(commit), table)
     budget = BudgetMeter(table.budget, table.model)
-    sandbox = choose_sandbox(isolation or table.sandbox)
+    sandbox = open_sandbox(isolation, table)
     began = time.monotonic()
     with ExitStack() as stack:
         endpoint = stack.enter_context(open_endpoint(table.model))

@@ -53,8 +53,8 @@ def command(
 ) -> None:
     """Run every task of a split on a harness revision, and score it.
 
-    Each task runs in a throwaway copy of the revision, in a process of its own with limits; the
-    scorer of that revision decides afterwards. Episodes are kept as they end: the same command
+    Each task runs in a throwaway copy of the revision, in a sandbox of its own; the scorer of that
+    revision decides afterwards. Episodes are kept as they end: the same command
     goes on where it was stopped, and runs `invalid` episodes (endpoint, scorer or environment
     failed) again.
     """
@@ -62,19 +62,19 @@ def command(
     from bot.batch.run import Job, Runner
     from bot.batch.store import EpisodeStore
     from bot.batch.tasks import load_splits
+    from bot.commands.isolation import open_sandbox
     from bot.commands.revision import load_table
     from bot.display import Progress, count, say
     from bot.git.repository import Repository
     from bot.lineage.ledger import append_test_read
     from bot.llm.budget import BudgetMeter
     from bot.llm.endpoint import open_endpoint
-    from bot.sandbox import choose_sandbox
 
     repository = Repository.open(repo)
     commit = repository.resolve_commit(rev)
     tree = repository.tree_of(commit)
     table = load_table(repository, commit)
-    sandbox = choose_sandbox(isolation or table.sandbox)
+    sandbox = open_sandbox(isolation, table)
     splits = load_splits(repository, tree, table)
     if split not in splits:
         raise UsageError(f"The table has no {split} split.", "Name one in [tool.ecdysis.splits].")

@@ -7,6 +7,7 @@ import pytest
 from bot.cli import main
 from bot.commands.checks import check_model
 from bot.config import ModelTable
+from bot.sandbox.levels import LEVELS, PROMISES
 from tests.helpers.repositories import git, isolate_git, make_repository, write_files
 
 TABLE = """
@@ -181,3 +182,26 @@ def test_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "ecdysis model fetch" in check_model("m", ModelTable()).remedy
     monkeypatch.setattr("bot.commands.checks.find_spec", lambda name: None)
     assert check_model("m", ModelTable()).exit_code == 5
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_says_what_it_promises_and_what_not(
+    level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = TABLE.replace("editable =", f'sandbox = "{level}"\neditable =')
+    folder = make_repository(tmp_path / "r", {**FILES, "pyproject.toml": table})
+    code, found = examine(folder, capsys)
+    assert code == 0
+    promised, *rest = found["sandbox"]
+    assert promised.startswith(f"ok: {level}: ")
+    kept = {name for name, words in PROMISES.items() if words in promised}
+    assert kept == LEVELS[level].promises
+    broken = [text for text in rest if f"{level} does not promise" in text]
+    assert bool(broken) == (level != "bubblewrap")
+    for text in broken:
+        assert text.startswith("warning: ")
+        withheld = {name for name, words in PROMISES.items() if words in text}
+        assert withheld == LEVELS[level].withheld
+    assert main(["doctor", "-C", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    assert ("For bubblewrap: Install bubblewrap" in printed) == (level != "bubblewrap")
