@@ -20,6 +20,7 @@ from bot.sandbox.process import Child, Processes
 
 COUNTED_S = 0.5
 ROOM = 8
+SEARCHES = 5
 MARK = "ECDYSIS_PROCESS"
 """The variable by which processes that left their group are found again."""
 
@@ -93,11 +94,24 @@ class MarkedChild(Child):
         )
 
     def _bury(self) -> None:
+        # Again until nothing new is found: a process shows no variables while it becomes another
+        # program, and one that is found may have started one more.
+        for search in range(SEARCHES):
+            carriers = self._carriers()
+            for pid in carriers:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            if search and not carriers:
+                break
+
+    def _carriers(self) -> list[int]:
         needle = f"{MARK}={self._mark}".encode()
+        carriers = []
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if needle in (entry / "environ").read_bytes().split(b"\0"):
-                    os.kill(int(entry.name), signal.SIGKILL)
+                    carriers.append(int(entry.name))
+        return carriers
 
 
 def limiting_command(limits: ProcessLimits) -> list[str]:

@@ -124,10 +124,9 @@ class Child:
         self._bury()
         self._process.wait()
         self._lines.close()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
         cap = self.limits.output_mb << 20
         out, out_cut = _read_back(self._stdout, cap)
         err, err_cut = _read_back(self._stderr, cap)
@@ -145,7 +144,9 @@ class Child:
         """Lines of a worker, into the queue; a line over the cap ends the worker."""
         stream, cap = self._process.stdout, self.limits.output_mb << 20
         assert stream is not None
-        with contextlib.suppress(OSError, ValueError):
+        # Closed here and nowhere else: closing waits for the thread that reads, and this one reads
+        # for as long as a process that escaped holds the other end.
+        with contextlib.suppress(OSError, ValueError), stream:
             while line := stream.readline(cap + 1):
                 if len(line) > cap or not self._lines.put(line.rstrip(b"\r\n")):
                     break

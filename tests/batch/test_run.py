@@ -108,7 +108,7 @@ def test_one_at_a_time_keeps_the_given_order(tmp_path: Path) -> None:
 
 
 def test_in_parallel_whoever_ends_first_comes_first(tmp_path: Path) -> None:
-    agent = "n = task['input']['q']\ntime.sleep(0 if n else 0.9)\nwrite(answer=str(n))"
+    agent = "n = task['input']['q']\ntime.sleep(0 if n else 3)\nwrite(answer=str(n))"
     repository = tiny(tmp_path, agent, tasks=5)
     with runner(repository, parallel=2) as work:
         pairs = list(work.run(jobs(repository)))

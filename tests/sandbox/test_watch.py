@@ -51,13 +51,13 @@ def test_what_cannot_be_counted_is_said(tmp_path: Path) -> None:
 
 
 def test_descendants_are_found_in_every_generation() -> None:
-    code = "sh -c 'sleep 5; :' & sleep 5; :"
+    code = "sh -c 'sleep 60; :' & sleep 60; :"
     with subprocess.Popen(["sh", "-c", code]) as top:
-        until = time.monotonic() + 3
+        until = time.monotonic() + 30
         while len(list(descendants(top.pid))) < 4 and time.monotonic() < until:
             time.sleep(0.01)
         found = list(descendants(top.pid))
-        for pid in reversed(found):
+        for pid in found:  # from the top: a shell whose child is gone would go on to its end
             os.kill(pid, 9)
     assert found[0] == top.pid
     assert len(found) == 4
