@@ -31,6 +31,10 @@ class Splits(Table):
         """Split name → path, for the splits that are declared."""
         return {name: path for name, path in self.model_dump().items() if path}
 
+    def hidden_paths(self) -> list[str]:
+        """The files that nobody who looks for a repair may see."""
+        return [path for name, path in self.paths().items() if name != "train"]
+
 
 class ModelTable(Table):
     """The model that the harness talks to, through the bot's proxy."""

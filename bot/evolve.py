@@ -99,7 +99,7 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
             episodes=episodes,
             showing=[e for e in episodes if e.outcome == "fail" and places(e, pattern, expected)],
             table=shop.table,
-            read=lambda path: shop.repository.read_file(latest(), path),
+            read=lambda path: shop.read_open(latest(), path),
             tasks={task.task_id: task for task in train},
             at=partial(places, pattern=pattern, expected=expected),
         )
@@ -139,11 +139,16 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
 def read_test_split(shop: Workshop) -> None:
     """The sealed split, once: seed against evolved, interleaved, with every read counted."""
     trees = shop.repository.tree_of(shop.journal.start), shop.repository.tree_of(shop.journal.base)
-    reads = append_test_read(shop.repository, trees=trees, tasks=len(shop.splits["test"]))
-    shop.tell(f"Reading the sealed test split ({count(reads, 'read')} so far)")
-    control, changed = shop.run(
-        "test", shop.splits["test"], [(trees[0], 0), (trees[1], 0)], what="sealed tasks"
-    )
+
+    def enter_read() -> None:
+        size = shop.splits.sizes["test"]
+        shop.report.test_reads = append_test_read(shop.repository, trees=trees, tasks=size)
+        reads = count(shop.report.test_reads, "read")
+        shop.tell(f"Reading the sealed test split ({reads} so far)")
+
+    tasks = shop.splits.open_test(enter_read)
+    arms = [(trees[0], 0), (trees[1], 0)]
+    control, changed = shop.run("test", tasks, arms, what="sealed tasks")
     shop.report.test = compare(arm(control), arm(changed))
     shop.report.test_p_value = sign_flip_p_value(list(shop.report.test.differences.values()))
 
@@ -208,7 +213,7 @@ def static_checks(
         for path, content in shop.repository.read_files(base_tree).items()
         if path not in splits
     )
-    leak = find_leak(spec, [*shop.splits["train"], *shop.splits["select"]], known)
+    leak = find_leak(spec, shop.splits["train"], shop.splits["select"], known)
     if leak:
         return leak
     broken = shop.runner.check_imports(candidate, [edit.file for edit in spec.edits])

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 
 from bot.batch.run import Job, Runner
 from bot.batch.store import EpisodeStore
-from bot.config import HarnessTable
+from bot.batch.tasks import Splits
+from bot.config import HarnessTable, PathGlobs
 from bot.display import Progress
 from bot.edit.apply import apply_spec
 from bot.edit.reading import read_commit
@@ -93,6 +94,7 @@ class Report:
     noise: float | None = None  # of the newest comparison
     test: Comparison | None = None
     test_p_value: float | None = None
+    test_reads: int | None = None  # of the sealed split so far, this one included
 
     def leave(self, pattern: Pattern, reason: str) -> None:
         self.left.append(Left(pattern.key, pattern.attribution.label, reason))
@@ -105,7 +107,7 @@ class Workshop:
     repository: Repository
     table: HarnessTable
     runner: Runner
-    splits: Mapping[str, list[Task]]
+    splits: Splits
     journal: Journal
     tell: Callable[[str], None]
     errors: ErrorBudget = field(default_factory=ErrorBudget)
@@ -168,6 +170,11 @@ class Workshop:
             f"train-{tree[:16]}", self.splits["train"], [(tree, 0)], what="train tasks"
         )
         return results
+
+    def read_open(self, tree: str, path: str) -> bytes | None:
+        """A file of `tree` for who looks for a repair; None for the hidden and sealed tasks."""
+        closed = PathGlobs([*self.table.splits.hidden_paths(), *self.table.hidden])
+        return None if closed.match(path) else self.repository.read_file(tree, path)
 
     def apply(self, tree: str, spec: ModificationSpec) -> str | Refusal:
         """The tree that the spec makes of `tree`; no file of the user's is touched."""

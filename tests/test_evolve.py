@@ -1,19 +1,33 @@
 """The whole path with a scripted model: batch, patterns, specs, edits, gate, commits."""
 
+import contextlib
+import io
 import json
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import bot.evolve
 from bot.cli import main
+from bot.diagnose.catalog import Situation, propose
+from bot.git.repository import Repository
 from bot.llm.scripted import ScriptedServer
 from bot.sandbox import choose_sandbox
 from tests.helpers.order_desk import as_json, order_desk, scripted_reply, snapshot
+from tests.helpers.repositories import git
+
+MARKS = {"select": "quagga", "test": "thylacine"}
+MARK = re.compile(rb"quagga|thylacine", re.IGNORECASE)
 
 
 @pytest.fixture
@@ -23,17 +37,82 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_generation_is_made_proven_and_committed(
-    isolated: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with ScriptedServer(scripted_reply) as server:
-        repository = order_desk(isolated / "desk", server.base_url)
-        head = repository.resolve_commit("HEAD")
-        before = snapshot(isolated / "desk")
-        code = main(["evolve", "-C", str(isolated / "desk"), "--test", "--json"])
-    report = as_json(capsys.readouterr().out)
+@dataclass
+class Evolved:
+    """A finished run over splits whose hidden tasks carry a mark, and what was seen meanwhile."""
 
-    assert code == 0
+    repository: Repository
+    start: str
+    before: dict[str, bytes]
+    code: int
+    report: dict[str, Any]
+    asked: list[dict[str, Any]]
+    visible: list[bytes]
+
+
+@pytest.fixture(scope="module")
+def evolved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evolved]:
+    folder = tmp_path_factory.mktemp("evolved")
+    visible: list[bytes] = []
+
+    def watched(situation: Situation) -> Any:
+        visible.append(all_that_is_visible(situation))
+        return propose(situation)
+
+    with pytest.MonkeyPatch.context() as patch, ScriptedServer(scripted_reply) as server:
+        patch.setenv("ECDYSIS_CACHE", str(folder / "cache"))
+        patch.setenv("ECDYSIS_QUIET", "1")
+        patch.setattr(bot.evolve, "propose", watched)
+        repository = order_desk(folder / "desk", server.base_url, test=3)
+        commit_marked(repository)
+        start = repository.resolve_commit("HEAD")
+        before = snapshot(folder / "desk")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            code = main(["evolve", "-C", str(folder / "desk"), "--test", "--json"])
+        report = as_json(out.getvalue())
+        yield Evolved(repository, start, before, code, report, list(server.requests), visible)
+
+
+def commit_marked(repository: Repository) -> None:
+    """Give each hidden task an id, a request and an answer that carry the mark of its split."""
+    for split, mark in MARKS.items():
+        path = repository.root / "tasks" / f"{split}.jsonl"
+        tasks = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for task in tasks:
+            task["task_id"] = f"{mark}-{task['task_id']}"
+            task["input"]["message"] += f" Sincerely, {mark.title()}."
+            task["expected"]["note"] = f"{mark} answer"
+        path.write_text("".join(json.dumps(task) + "\n" for task in tasks), encoding="utf-8")
+    git(repository.root, "commit", "--quiet", "--all", "--message", "Mark the hidden tasks")
+
+
+def all_that_is_visible(situation: Situation) -> bytes:
+    """Everything an operator or a role can reach from what it is handed."""
+    files = ["pyproject.toml", *(f"tasks/{name}.jsonl" for name in ("train", "select", "test"))]
+    parts = [situation.pattern, situation.episodes, situation.showing, dict(situation.tasks)]
+    return pickle.dumps((parts, [situation.read(name) for name in files]))
+
+
+def written_objects(repository: Repository, start: str) -> dict[str, bytes]:
+    """Every object under the bot's refs that the user's commit does not hold: name → content."""
+    refs = [
+        name
+        for prefix in ("refs/ecdysis/", "refs/notes/", "refs/heads/ecdysis/")
+        for name in repository.refs(prefix)
+    ]
+    listed = repository.git("rev-list", "--objects", *refs, f"^{start}").splitlines()
+    return {
+        line: repository.git("cat-file", "-p", line.split()[0]).encode("utf-8", "surrogateescape")
+        for line in listed
+    }
+
+
+def test_a_generation_is_made_proven_and_committed(
+    evolved: Evolved, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, repository, head = evolved.report, evolved.repository, evolved.start
+    desk = str(repository.root)
+    assert evolved.code == 0
     assert report["generations"] == 1
     origins = {repair["origin"] for repair in report["repairs"]}
     assert "catalog:follow-identifier" in origins
@@ -41,10 +120,11 @@ def test_a_generation_is_made_proven_and_committed(
     assert report["noise_band"] == 0
     assert report["test"]["flips"]["broken"] == []
     assert report["test"]["evolved"] > report["test"]["seed"]
-    assert report["model_calls"] == len(server.requests)
+    assert report["test"]["reads"] == 1
+    assert report["model_calls"] == len(evolved.asked)
     assert report["sandbox"] == choose_sandbox().level
     # The user's work tree, index and HEAD are as they were.
-    assert snapshot(isolated / "desk") == before
+    assert snapshot(repository.root) == evolved.before
     assert repository.resolve_commit("HEAD") == head
     # One commit a repair, each with trailers that git itself reads.
     commits = repository.git("rev-list", "--reverse", f"{head}..ecdysis/gen-0001").split()
@@ -57,12 +137,37 @@ def test_a_generation_is_made_proven_and_committed(
     assert "Ecdysis-Score: " in trailers
     changed = repository.git("diff", "--name-only", head, "ecdysis/gen-0001").split()
     assert changed == ["harness/actions.py"]
-    assert not list((isolated / "desk" / ".git" / "ecdysis").glob("evolve/*"))
+    assert not list((repository.git_dir / "ecdysis").glob("evolve/*"))
 
-    assert main(["log", "-C", str(isolated / "desk"), "--json"]) == 0
+    assert main(["log", "-C", desk, "--json"]) == 0
     assert as_json(capsys.readouterr().out)["generations"][0]["generation"] == 1
-    assert main(["show", "1", "-C", str(isolated / "desk")]) == 0
+    assert main(["show", "1", "-C", desk]) == 0
     assert "Ecdysis-Origin" not in capsys.readouterr().err
+
+
+def test_nothing_of_the_hidden_splits_reaches_who_looks_for_a_repair(evolved: Evolved) -> None:
+    asked = json.dumps(evolved.asked)  # they did run, with their marks
+    assert "Quagga" in asked
+    assert "Thylacine" in asked
+    assert evolved.visible
+    for visible in evolved.visible:
+        assert not MARK.search(visible)
+        assert b"tasks/select.jsonl" in visible  # the table names it, and it could not be read
+
+
+def test_nothing_of_the_hidden_splits_is_published_but_the_ids_of_flips(evolved: Evolved) -> None:
+    objects = written_objects(evolved.repository, evolved.start)
+    assert any(b"Ecdysis-Score" in content for content in objects.values())
+    notes = 0
+    for name, content in objects.items():
+        if b'"verdict"' in content:
+            note = json.loads(content)
+            assert note["verdict"].pop("fixed")
+            assert note["verdict"].pop("broken") == []
+            content = json.dumps(note).encode()
+            notes += 1
+        assert not MARK.search(content), name
+    assert notes
 
 
 def test_a_model_that_cannot_do_the_tasks_gives_no_generation(

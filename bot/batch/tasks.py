@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import orjson
 from pydantic import ValidationError
@@ -14,8 +14,29 @@ from bot.git.repository import Repository
 from bot.records import Task
 
 
-def load_splits(repository: Repository, tree: str, table: HarnessTable) -> dict[str, list[Task]]:
-    """Split name → its tasks, from the files of `tree`.
+class Splits:
+    """The tasks of each split. `test` is sealed: only `open_test` gives it, after an entry."""
+
+    def __init__(self, tasks: dict[str, list[Task]]) -> None:
+        self._tasks = tasks
+        self.sizes = {name: len(those) for name, those in tasks.items()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tasks
+
+    def __getitem__(self, name: str) -> list[Task]:
+        if name == "test":
+            raise KeyError("the test split is sealed; open_test enters the read")
+        return self._tasks[name]
+
+    def open_test(self, enter_read: Callable[[], object]) -> list[Task]:
+        """The test tasks; `enter_read` puts the read on record first, and may refuse it."""
+        enter_read()
+        return self._tasks["test"]
+
+
+def load_splits(repository: Repository, tree: str, table: HarnessTable) -> Splits:
+    """The splits from the files of `tree`.
 
     Raises InputError for a missing or empty file, a line that is no task (with its number), and
     for a task that two splits share by id or by input: a shared task would let a harness be
@@ -45,7 +66,7 @@ def load_splits(repository: Repository, tree: str, table: HarnessTable) -> dict[
                         "Make them disjoint; otherwise the hidden split proves nothing.",
                     )
         splits[name] = tasks
-    return splits
+    return Splits(splits)
 
 
 def parse_tasks(content: bytes, where: str) -> Iterator[Task]:

@@ -112,7 +112,7 @@ def check_splits(repository: Repository, tree: str, table: HarnessTable) -> list
         reads = count_test_reads(repository)
     except EcdysisError as error:
         return [stopped("splits", error)]
-    sizes = ", ".join(f"{name} {len(tasks)}" for name, tasks in splits.items())
+    sizes = ", ".join(f"{name} {size}" for name, size in splits.sizes.items())
     found = [Finding("splits", "ok", f"{sizes}; disjoint")]
     if len(splits["select"]) < ENOUGH_SELECT_TASKS:
         found.append(

@@ -53,7 +53,7 @@ def _test_lines(report: Report) -> list[str]:
         f"Sealed test split, seed against evolved: {float(seed):g}/{test.tasks} -> "
         f"{float(evolved):g}/{test.tasks} "
         f"({_percent(seed / max(test.tasks, 1))} -> {_percent(evolved / max(test.tasks, 1))}), "
-        f"p = {report.test_p_value:.2g}",
+        f"p = {report.test_p_value:.2g}, {count(report.test_reads or 0, 'read')} so far",
         f"  fixed ({len(test.fixed)}): {' '.join(test.fixed) or 'none'}",
         f"  broken ({len(test.broken)}): {' '.join(test.broken) or 'none'}",
     ]

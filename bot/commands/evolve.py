@@ -118,6 +118,7 @@ class EvolutionSummary:
                 "evolved": _rate(test.scores[1] / max(test.tasks, 1)),
                 "flips": {"fixed": test.fixed, "broken": test.broken},
                 "p_value": report.test_p_value,
+                "reads": report.test_reads,
             },
             "noise_band": report.noise,
             **self.cost,
@@ -153,10 +154,13 @@ def run_evolution(
     from bot.git.repository import Repository
     from bot.lineage.generations import newest_generation
     from bot.lineage.journal import open_journal
+    from bot.lineage.ledger import refuse_scheduled_read
     from bot.llm.budget import BudgetMeter
     from bot.llm.endpoint import open_endpoint
     from bot.workshop import Workshop
 
+    if test:
+        refuse_scheduled_read()
     repository = Repository.open(repo)
     newest = newest_generation(repository)
     commit = repository.resolve_commit(base or (newest.commit if newest else "HEAD"))

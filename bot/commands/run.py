@@ -15,6 +15,7 @@ from bot.commands.options import json_option, repo_option, sandbox_option
 from bot.errors import EndpointError, Interrupted, UsageError
 
 if TYPE_CHECKING:
+    from bot.git.repository import Repository
     from bot.records import Episode, Task
 
 
@@ -66,7 +67,6 @@ def command(
     from bot.commands.revision import load_table
     from bot.display import Progress, count, say
     from bot.git.repository import Repository
-    from bot.lineage.ledger import append_test_read
     from bot.llm.budget import BudgetMeter
     from bot.llm.endpoint import open_endpoint
 
@@ -78,13 +78,15 @@ def command(
     splits = load_splits(repository, tree, table)
     if split not in splits:
         raise UsageError(f"The table has no {split} split.", "Name one in [tool.ecdysis.splits].")
-    tasks = choose_tasks(splits[split], only)
+    tasks = choose_tasks(
+        splits[split]
+        if split != "test"
+        else splits.open_test(lambda: enter_test_read(repository, tree, splits.sizes["test"])),
+        only,
+    )
     if rev == "HEAD" and (dirty := repository.uncommitted()):
         left_out = count(len(dirty), "uncommitted file")
         say(f"Running {commit[:12]}; {left_out} of the work tree not included.")
-    if split == "test":
-        reads = append_test_read(repository, trees=(tree,), tasks=len(tasks), purpose="run")
-        say(f"The test split is sealed: this is read {reads}.")
     budget = BudgetMeter(table.budget, table.model)
     number = trials or table.trials
     with open_endpoint(table.model) as endpoint:
@@ -181,6 +183,15 @@ def summarise(episodes: Iterable[Episode], tasks: list[Task]) -> dict[str, objec
         },
         "invalid_reasons": dict(invalid.most_common(5)),
     }
+
+
+def enter_test_read(repository: Repository, tree: str, tasks: int) -> None:
+    """Put a read of the sealed split on record, and say how many there are."""
+    from bot.display import say
+    from bot.lineage.ledger import append_test_read
+
+    reads = append_test_read(repository, trees=(tree,), tasks=tasks, purpose="run")
+    say(f"The test split is sealed: this is read {reads}.")
 
 
 def write_summary(summary: dict[str, object]) -> str:

@@ -29,7 +29,10 @@ class NotApplicable:
 
 @dataclass(frozen=True)
 class Situation:
-    """What an operator may look at: train episodes, code, contract. Nothing of select or test."""
+    """What an operator may look at: train episodes, code, contract. Nothing of select or test.
+
+    Raises ValueError for an episode whose task is not among `tasks`: it is of another split.
+    """
 
     pattern: Pattern
     episodes: Sequence[Episode]  # the whole train batch
@@ -38,6 +41,11 @@ class Situation:
     read: Callable[[str], bytes | None]  # a file of the base revision
     tasks: Mapping[str, Task]  # train tasks by id
     at: Callable[[Episode], set[int]]  # steps of an episode at which the pattern's events are
+
+    def __post_init__(self) -> None:
+        for episode in (*self.episodes, *self.showing):
+            if episode.task_id not in self.tasks:
+                raise ValueError(f"{episode.task_id} is not one of the train tasks.")
 
     def seam(self, name: str) -> Seam | None:
         return find_seam(name, self.table, self.read)

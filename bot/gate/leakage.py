@@ -12,9 +12,13 @@ _WORD = re.compile(r"[\w.@-]+")
 SHORTEST_ANSWER = 3
 
 
-def find_leak(spec: ModificationSpec, tasks: Iterable[Task], known_text: str) -> str | None:
+def find_leak(
+    spec: ModificationSpec, train: Iterable[Task], hidden: Iterable[Task], known_text: str
+) -> str | None:
     """One sentence naming what leaked into the spec's code, or None.
 
+    The sentence is read by who proposes the next spec, so it names a task of `train` and none of
+    the `hidden` ones.
     `known_text` is what the harness may know anyway (its files and tool contract before the
     edit): words that stand there are no leak. Answers shorter than three characters are too
     common to tell.
@@ -22,17 +26,19 @@ def find_leak(spec: ModificationSpec, tasks: Iterable[Task], known_text: str) ->
     added = "\n".join(edit.code for edit in spec.edits)
     words = set(_WORD.findall(added)) - set(_WORD.findall(known_text))
     lowered = {word.lower() for word in words}
-    for task in tasks:
+    named = [(task, f"the task {task.task_id}", task.task_id) for task in train]
+    named += [(task, "a hidden task", "a hidden task") for task in hidden]
+    for task, as_task, whose in named:
         if task.task_id.lower() in lowered:
-            return f"The edit names the task {task.task_id}."
+            return f"The edit names {as_task}."
         for answer in _answers(task.expected):
             if len(answer) < SHORTEST_ANSWER:
                 continue
             parts = _WORD.findall(answer)
             if len(parts) == 1 and answer.lower() in lowered:
-                return f"The edit holds the expected answer of {task.task_id}."
+                return f"The edit holds the expected answer of {whose}."
             if len(parts) > 1 and answer in added and answer not in known_text:
-                return f"The edit holds the expected answer of {task.task_id}."
+                return f"The edit holds the expected answer of {whose}."
     return None
 
 

@@ -7,13 +7,14 @@ makes a line that vanishes visible.
 from __future__ import annotations
 
 import json
+import os
 import random
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.errors import RepositoryError
+from bot.errors import RepositoryError, UsageError
 from bot.git.repository import RefMoved, Repository
 
 LEDGER_REF = "refs/ecdysis/ledger"
@@ -21,13 +22,24 @@ LEDGER_FILE = "test-reads.jsonl"
 ATTEMPTS = 20
 
 
+def refuse_scheduled_read() -> None:
+    """Raise UsageError in a scheduled run: a split that is read every night is not sealed."""
+    if os.environ.get("GITHUB_EVENT_NAME") == "schedule":
+        raise UsageError(
+            "Scheduled runs do not read the sealed test split.",
+            "Leave --test out of the schedule; start the workflow by hand to read it.",
+        )
+
+
 def append_test_read(
     repository: Repository, *, trees: Sequence[str], tasks: int, purpose: str = "evolve"
 ) -> int:
     """Enter one read of the test split, before it happens; how many there are now.
 
-    `trees` are the harness revisions that run on it, `tasks` the number of tasks.
+    `trees` are the harness revisions that run on it, `tasks` the number of tasks. Raises
+    UsageError in a scheduled run.
     """
+    refuse_scheduled_read()
     entry = {
         "format_version": 1,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),

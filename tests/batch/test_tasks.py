@@ -5,18 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from bot.batch.tasks import load_splits, parse_tasks
+from bot.batch.tasks import Splits, load_splits, parse_tasks
 from bot.commands.revision import load_table
 from bot.config import parse_config
 from bot.errors import InputError
 from bot.git.repository import Repository, init_repository
-from bot.records import Task
 from tests.helpers.harnesses import SPLITS, TABLE, tiny
 
 TEST_SPLIT = '[splits]\ntrain = "train.jsonl"\nselect = "select.jsonl"\ntest = "test.jsonl"\n'
 
 
-def load(repository: Repository) -> dict[str, list[Task]]:
+def load(repository: Repository) -> Splits:
     return load_splits(repository, repository.tree_of("HEAD"), load_table(repository, "HEAD"))
 
 
@@ -31,11 +30,24 @@ def three(folder: Path, test: str) -> Repository:
 
 def test_splits_are_read_in_their_order(tmp_path: Path) -> None:
     splits = load(three(tmp_path, lines(("z", 1), ("a", 2))))
-    assert {name: [t.task_id for t in tasks] for name, tasks in splits.items()} == {
-        "train": ["t0"],
-        "select": ["s0"],
-        "test": ["z", "a"],
-    }
+    assert splits.sizes == {"train": 1, "select": 1, "test": 2}
+    assert [task.task_id for task in splits["train"]] == ["t0"]
+    assert [task.task_id for task in splits["select"]] == ["s0"]
+
+
+def test_the_test_split_opens_once_its_read_is_entered(tmp_path: Path) -> None:
+    splits = load(three(tmp_path, lines(("z", 1), ("a", 2))))
+    with pytest.raises(KeyError, match="sealed"):
+        splits["test"]
+    entered: list[str] = []
+    assert [t.task_id for t in splits.open_test(lambda: entered.append("read"))] == ["z", "a"]
+    assert entered == ["read"]
+
+    def refuse() -> None:
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        splits.open_test(refuse)
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,22 @@ def spec(code: str) -> ModificationSpec:
     ],
 )
 def test_leaks_are_named(code: str, said: str) -> None:
-    leak = find_leak(spec(code), TASKS, known_text="")
+    leak = find_leak(spec(code), TASKS, [], known_text="")
     assert leak is not None
     assert said in leak
 
 
 def test_what_the_harness_knows_anyway_is_no_leak() -> None:
-    assert find_leak(spec("EXAMPLE = 287"), TASKS, known_text='"examples": ["287"]') is None
-    assert find_leak(spec("x = 2870; y = 7"), TASKS, known_text="") is None
+    assert find_leak(spec("EXAMPLE = 287"), TASKS, [], known_text='"examples": ["287"]') is None
+    assert find_leak(spec("x = 2870; y = 7"), TASKS, [], known_text="") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("if task == 'task-0031': pass", "The edit names a hidden task."),
+        ("TOTAL = 287", "The edit holds the expected answer of a hidden task."),
+    ],
+)
+def test_hidden_tasks_are_found_and_not_named(code: str, said: str) -> None:
+    assert find_leak(spec(code), [], TASKS, known_text="") == said

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import RepositoryError
+from bot.cli import main
+from bot.errors import RepositoryError, UsageError
 from bot.git.repository import Repository
 from bot.lineage.ledger import LEDGER_REF, append_test_read, count_test_reads, list_test_reads
+from tests.helpers.order_desk import order_desk
 from tests.helpers.repositories import git, make_repository
 
 
@@ -45,3 +47,16 @@ def test_a_ledger_without_its_file_is_an_error(repository: Repository) -> None:
     repository.update_ref(LEDGER_REF, repository.resolve_commit("HEAD"), None)
     with pytest.raises(RepositoryError, match="tampered"):
         append_test_read(repository, trees=[], tasks=1)
+
+
+def test_scheduled_runs_do_not_read_the_sealed_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = order_desk(tmp_path / "desk", "http://127.0.0.1:9/v1", train=2, select=2, test=2)
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "schedule")
+    for command in (["evolve", "--test"], ["run", "--split", "test"]):
+        assert main([*command, "-C", str(repository.root)]) == 2
+        assert "Scheduled runs do not read the sealed test split." in capsys.readouterr().err
+    with pytest.raises(UsageError):
+        append_test_read(repository, trees=["t"], tasks=2)
+    assert repository.refs(LEDGER_REF) == {}

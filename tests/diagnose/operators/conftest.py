@@ -20,6 +20,7 @@ from bot.records import (
     ModelStep,
     ModificationSpec,
     Pattern,
+    Task,
     ToolStep,
 )
 
@@ -180,7 +181,7 @@ def situation(
         showing=showing,
         table=table(**changes),
         read=lambda path: files[path].encode() if path in files else None,
-        tasks={},
+        tasks={e.task_id: Task(task_id=e.task_id, input={}) for e in (GOOD, *showing)},
         at=lambda episode: {step.index for step in episode.steps},
     )
 
