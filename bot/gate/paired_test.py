@@ -104,7 +104,7 @@ class SignPatterns:
     """
 
     def __init__(self, most: int) -> None:
-        self._bits = most + 2  # of one count; all counts together are less than all bits set
+        self._bits = most + 1  # of one count: all patterns together fit into it
         self._packed = 1
         self.all = 1
 
@@ -115,8 +115,14 @@ class SignPatterns:
 
     def from_sum(self, positive: int) -> int:
         """How many have a positive part of `positive` or more."""
-        # The remainder by "all bits set" is the sum of the counts, as casting out nines.
-        return (self._packed >> (positive * self._bits)) % ((1 << self._bits) - 1)
+        counts = self._packed >> (positive * self._bits)
+        number = counts.bit_length() // self._bits + 1
+        while number > 1:  # fold the upper half onto the lower
+            number = (number + 1) // 2
+            counts = (counts >> (number * self._bits)) + (
+                counts & ((1 << (number * self._bits)) - 1)
+            )
+        return counts
 
     def largest(self) -> int:
         """The largest positive part that a pattern has."""

@@ -68,7 +68,7 @@ def test_a_clear_gain_is_accepted_with_its_numbers() -> None:
 def some_invalid() -> Verdict:
     control, candidate = flips(15, 0, 5)
     control |= {"t19": [None]}
-    candidate |= dict.fromkeys(["t15", "t16", "t17", "t18"], [None])
+    candidate |= {f"t{i}": [None] for i in range(15, 19)}
     return verdict(control, candidate)
 
 
