@@ -21,10 +21,9 @@ from bot.diagnose.prose import explain
 from bot.display import count
 from bot.edit.refusal import Refusal
 from bot.gate.leakage import find_leak
-from bot.gate.paired_test import Comparison, compare, noise_band, sign_flip_p_value
+from bot.gate.paired_test import Arm, Comparison, compare, sign_flip_p_value
 from bot.gate.screening import screen
-from bot.gate.sequential import SequentialTest, looks
-from bot.gate.verdict import judge
+from bot.gate.verdict import decide
 from bot.lineage.generations import Generation, generation_at, record_generation
 from bot.lineage.ledger import append_test_read
 from bot.lineage.message import GenerationFigures, RepairMessage
@@ -149,8 +148,8 @@ def read_test_split(shop: Workshop) -> None:
     tasks = shop.splits.open_test(enter_read)
     arms = [(trees[0], 0), (trees[1], 0)]
     control, changed = shop.run("test", tasks, arms, what="sealed tasks")
-    shop.report.test = compare(arm(control), arm(changed))
-    shop.report.test_p_value = sign_flip_p_value(list(shop.report.test.differences.values()))
+    shop.report.test = compare(arm(control), arm(changed), shop.table.trials)
+    shop.report.test_p_value = sign_flip_p_value(shop.report.test.gains.values())
 
 
 def promoted(shop: Workshop, diagnosis: Diagnosis) -> list[Pattern]:
@@ -185,7 +184,7 @@ def try_change(
     if refusal is None:
         assert isinstance(candidate, str)
         after = shop.run_train(candidate)
-        comparison = compare(arm(before), arm(after))
+        comparison = compare(arm(before), arm(after), shop.table.trials)
         refusal = screen(comparison)
         if refusal is None:
             shop.tell(
@@ -255,47 +254,48 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
 def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, Comparison]:
     """Control against candidate on the select split, both fresh and interleaved.
 
-    After each part of the tasks the test may stop: the candidate is proven, or does not help in
-    the first half. In the first comparison the control runs twice: what differs between its
-    two runs is the noise.
+    Where a task is run for the first time the control runs twice: what differs between its two
+    runs is the noise.
     """
-    tasks, level = shop.hidden_tasks(), shop.errors.level()
-    test = SequentialTest(level, len(tasks))
+    tasks, trials = shop.hidden_tasks(), shop.table.trials
     name = f"select-{len(shop.errors.used) + 1}"
-    is_first = not shop.noise
     control: Results = {}
     changed: Results = {}
-    for seen in looks(len(tasks), shop.table.gate.looks):
-        part = tasks[len(control) : seen]
+
+    def run(start: int, end: int) -> tuple[Arm, Arm]:
+        part = tasks[start:end]
         arms = [(tree, 0), (candidate, 0)]
-        if is_first:
-            arms.append((tree, shop.table.trials))
-        what = f"hidden tasks to {seen} of {len(tasks)}"
+        if any(task.task_id not in shop.noise for task in part):
+            arms.append((tree, trials))
+        what = f"hidden tasks to {end} of {len(tasks)}"
         now, then, *again = shop.run(name, part, arms, what=what)
-        shop.noise += [
-            gain for run in again for gain in compare(arm(now), arm(run)).differences.values()
-        ]
-        control |= now
-        changed |= then
-        look = test.look(list(compare(arm(now), arm(then)).differences.values()), seen)
-        pair = arm(control), arm(changed)
-        comparison = compare(*pair)
-        noise = noise_band(shop.noise, tasks=comparison.tasks)
-        verdict = judge(comparison, p_value=look.p_value, level=look.level, noise=noise, arms=pair)
-        no_use = seen * 2 >= len(tasks) and comparison.net <= 0
-        if verdict.decision == "accept" or no_use:
-            break
-    if len(control) < len(tasks):
-        verdict.reason = f"After {len(control)} of {len(tasks)} hidden tasks: {verdict.reason}"
+        for repeated in again:
+            twice = compare(arm(now), arm(repeated), trials)
+            shop.noise |= {t: gain for t, gain in twice.gains.items() if t not in twice.spoilt}
+        control.update(now)
+        changed.update(then)
+        return arm(now), arm(then)
+
+    verdict, comparison = decide(
+        run,
+        tasks=len(tasks),
+        trials=trials,
+        level=shop.errors.level(),
+        most_looks=shop.table.gate.looks,
+        noise=shop.noise,
+    )
     shop.errors.settle(verdict.decision == "accept")
-    shop.report.noise = noise
+    shop.report.noise = verdict.noise_band
     before, after = (score / max(comparison.tasks, 1) for score in comparison.scores)
     if shop.report.seed_select is None:
         shop.report.seed_select = shop.report.evolved_select = before
     if verdict.decision == "accept":
         shop.report.evolved_select = after
     if shop.runner.state_self_reported:
-        verdict.reason += " The state is self-reported: no environment process kept it."
+        verdict.reason = (
+            f"{verdict.reason.removesuffix('.')}; the state is self-reported, no environment "
+            "process kept it."
+        )
     verdict.inference = Inference(
         tokens_before=mean_tokens(control), tokens_after=mean_tokens(changed)
     )

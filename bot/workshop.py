@@ -112,8 +112,8 @@ class Workshop:
     tell: Callable[[str], None]
     errors: ErrorBudget = field(default_factory=ErrorBudget)
     report: Report = field(default_factory=Report)
-    # A hidden task's difference between two runs of the unchanged harness.
-    noise: list[Fraction] = field(default_factory=list)
+    # Hidden task → gain of a second run of the unchanged harness over the first, in trials.
+    noise: dict[str, int] = field(default_factory=dict)
     # Repairs that the hidden tasks were too few for: tried again together with later ones.
     undecided: list[Undecided] = field(default_factory=list)
     # Tree → origins of the specs that were tried on it and are not to be tried there again.

@@ -1,8 +1,8 @@
 """The exact paired test of the gate, and the noise band. The unit is the task.
 
-A task's value is its mean outcome over the trials (1 pass, 0 fail). Under the null hypothesis
-the control and the candidate value of a task may be swapped, so every difference may change its
-sign: the one-sided p-value is the share of all sign patterns whose sum is at least the observed
+A task's gain is the number of its trials that the candidate passes, less those that the control
+passes. Under the null hypothesis the two may be swapped in each task, so every gain may change
+its sign: the one-sided p-value is the share of all sign patterns whose sum is at least the observed
 one (Fisher's randomisation test for pairs). With one trial this is the exact sign test on the
 discordant tasks, i.e. McNemar's exact test.
 """
@@ -10,174 +10,178 @@ discordant tasks, i.e. McNemar's exact test.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import statistics
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 Arm = Mapping[str, Sequence[bool | None]]
 """Task id → did each of its trials pass; None is an invalid episode."""
 
+MOST_TASKS = 100_000
+_NORMAL = statistics.NormalDist()
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """Control against candidate on the same tasks; values are mean outcomes in 0..1."""
+    """Control against candidate on the same tasks: how many of a task's `trials` pass."""
 
-    control: dict[str, Fraction]
-    candidate: dict[str, Fraction]
+    control: dict[str, int]
+    candidate: dict[str, int]
     trials: int
-    dropped: list[str]  # tasks without a valid episode of the control
-    spoilt: list[str]  # tasks where an episode of the candidate is invalid
+    dropped: list[str]  # tasks with an invalid episode of the control: in neither arm
+    spoilt: list[str]  # of the others, those with an invalid episode of the candidate
 
     @property
     def tasks(self) -> int:
         return len(self.control)
 
     @property
-    def differences(self) -> dict[str, Fraction]:
-        return {task: self.candidate[task] - value for task, value in self.control.items()}
+    def gains(self) -> dict[str, int]:
+        """In trials."""
+        return {task: self.candidate[task] - passed for task, passed in self.control.items()}
 
     @property
     def fixed(self) -> list[str]:
-        return [task for task, gain in self.differences.items() if gain > 0]
+        return [task for task, gain in self.gains.items() if gain > 0]
 
     @property
     def broken(self) -> list[str]:
-        return [task for task, gain in self.differences.items() if gain < 0]
+        return [task for task, gain in self.gains.items() if gain < 0]
 
     @property
     def net(self) -> Fraction:
-        """Sum of the differences: net flips, in tasks."""
-        return sum(self.differences.values(), Fraction(0))
+        """Sum of the gains: net flips, in tasks."""
+        before, after = self.scores
+        return after - before
 
     @property
     def scores(self) -> tuple[Fraction, Fraction]:
-        """Summed values of control and candidate, in tasks."""
-        return sum(self.control.values(), Fraction(0)), sum(self.candidate.values(), Fraction(0))
+        """What control and candidate pass, in tasks."""
+        per_task = max(self.trials, 1)
+        return (
+            Fraction(sum(self.control.values()), per_task),
+            Fraction(sum(self.candidate.values()), per_task),
+        )
+
+    def __add__(self, later: Comparison) -> Comparison:
+        """Both as one; they have no task in common."""
+        return Comparison(
+            self.control | later.control,
+            self.candidate | later.candidate,
+            max(self.trials, later.trials),
+            self.dropped + later.dropped,
+            self.spoilt + later.spoilt,
+        )
 
 
-def compare(control: Arm, candidate: Arm) -> Comparison:
-    """Pair two arms by task.
+def compare(control: Arm, candidate: Arm, trials: int) -> Comparison:
+    """Pair two arms by task; each task was run `trials` times on either.
 
-    Invalid episodes of the control are left out. Those of the candidate count as not passed: a
-    candidate may not win by spoiling what it would fail.
+    A task with an invalid (or missing) episode of the control is left out: with fewer trials on
+    one side the two could not be swapped. Invalid episodes of the candidate count as not
+    passed: a candidate may not win by spoiling what it would fail.
     """
-    both = [task for task, trials in control.items() if task in candidate and _valid(trials)]
-    before = {task: _valid(control[task]) for task in both}
+    kept = [
+        task for task, episodes in control.items() if task in candidate and _whole(episodes, trials)
+    ]
     return Comparison(
-        control={task: Fraction(sum(valid), len(valid)) for task, valid in before.items()},
-        candidate={
-            task: Fraction(sum(map(bool, candidate[task])), len(candidate[task])) for task in both
-        },
-        trials=max(map(len, before.values()), default=0),
-        dropped=sorted({*control, *candidate} - set(both)),
-        spoilt=[task for task in both if None in candidate[task]],
+        control={task: control[task].count(True) for task in kept},
+        candidate={task: candidate[task].count(True) for task in kept},
+        trials=trials,
+        dropped=sorted({*control, *candidate}.difference(kept)),
+        spoilt=[task for task in kept if not _whole(candidate[task], trials)],
     )
 
 
-def _valid(trials: Sequence[bool | None]) -> list[bool]:
-    return [passed for passed in trials if passed is not None]
+class SignPatterns:
+    """Exact counts of the sign patterns of some sizes, by the sum of the sizes that are positive.
+
+    The counts stand side by side in one integer, so another size is a shift and an addition. At
+    most `most` sizes can be added.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._bits = most + 1  # of one count: all patterns together fit into it
+        self._packed = 1
+        self.all = 1
+
+    def add(self, sizes: Iterable[int]) -> None:
+        for size in sizes:
+            self._packed += self._packed << (size * self._bits)
+            self.all <<= 1
+
+    def from_sum(self, positive: int) -> int:
+        """How many have a positive part of `positive` or more."""
+        counts = self._packed >> (positive * self._bits)
+        number = counts.bit_length() // self._bits + 1
+        while number > 1:  # fold the upper half onto the lower
+            number = (number + 1) // 2
+            counts = (counts >> (number * self._bits)) + (
+                counts & ((1 << (number * self._bits)) - 1)
+            )
+        return counts
+
+    def largest(self) -> int:
+        """The largest positive part that a pattern has."""
+        return (self._packed.bit_length() - 1) // self._bits
+
+    def cut(self, positive: int) -> None:
+        """Take out those with a positive part of `positive` or more."""
+        self._packed &= (1 << (positive * self._bits)) - 1
 
 
-def sign_flip_p_value(differences: Sequence[Fraction]) -> float:
+def sign_flip_p_value(gains: Iterable[int]) -> float:
     """Exact one-sided p of the hypothesis that the candidate is no better than the control.
 
-    Counts, by dynamic programming over sums, the sign patterns at least as extreme; 1.0 where
-    nothing differs.
+    The share of the sign patterns at least as extreme; 1.0 where nothing differs.
     """
-    scale, counts = _sign_flip_sums(differences)
-    observed = int(sum(differences) * scale)
-    extreme = sum(ways for total, ways in counts.items() if total >= observed)
-    return extreme / sum(counts.values())
+    differing = [gain for gain in gains if gain]
+    patterns = SignPatterns(len(differing))
+    patterns.add(map(abs, differing))
+    return patterns.from_sum(sum(gain for gain in differing if gain > 0)) / patterns.all
 
 
-def noise_band(
-    differences: Sequence[Fraction], quantile: float = 0.95, *, tasks: int | None = None
-) -> float:
-    """The `quantile` of |net flips| between two runs of the same harness, in tasks.
+def noise_band(gains: Collection[int], *, tasks: int, quantile: float = 0.95) -> float:
+    """The `quantile` of |net flips| between two runs of the same harness, in the unit of `gains`.
 
-    `differences` are those between two control runs. Which run came first is arbitrary, so
+    `gains` are those of one control run over another. Which run came first is arbitrary, so
     the band is the exact quantile over all sign patterns of what differed. For more `tasks` than
     were run twice it grows with the square root of their number, as sums of noise do.
     """
-    scale, counts = _sign_flip_sums(differences)
-    by_size: dict[int, int] = {}
-    for total, ways in counts.items():
-        by_size[abs(total)] = by_size.get(abs(total), 0) + ways
-    reached, needed = 0, quantile * sum(counts.values())
-    for size in sorted(by_size):
-        reached += by_size[size]
-        if reached >= needed:
-            break
-    more = max((tasks or 0) / max(len(differences), 1), 1.0)
-    return size / scale * math.sqrt(more)
+    sizes = [abs(gain) for gain in gains if gain]
+    patterns, whole = SignPatterns(len(sizes)), sum(sizes)
+    patterns.add(sizes)
 
+    def holds(net: int) -> bool:
+        return 2 * patterns.from_sum((whole + net) // 2 + 1) / patterns.all <= 1 - quantile
 
-def _sign_flip_sums(differences: Sequence[Fraction]) -> tuple[int, dict[int, int]]:
-    """Scale, and for every reachable sum (times scale) the number of sign patterns that give it.
-
-    Tasks that do not differ are left out: they change nothing in either direction.
-    """
-    scale = math.lcm(*(d.denominator for d in differences))
-    return scale, flip_signs({0: 1}, [abs(int(d * scale)) for d in differences if d])
-
-
-def flip_signs(counts: Mapping[int, int], steps: Iterable[int]) -> dict[int, int]:
-    """Sum → number of sign patterns, after each step was once added and once taken away."""
-    sums = dict(counts)
-    for step in steps:
-        following: dict[int, int] = {}
-        for total, ways in sums.items():
-            for signed in (total + step, total - step):
-                following[signed] = following.get(signed, 0) + ways
-        sums = following
-    return sums
+    band = bisect_left(range(whole), True, key=holds)
+    return band * math.sqrt(max(tasks / max(len(gains), 1), 1.0))
 
 
 def needed_tasks(comparison: Comparison, alpha: float, power: float = 0.8) -> int | None:
-    """Tasks needed so that the observed rates of fixed and broken tasks would be found.
+    """Tasks needed so that gains as large and as varied as those seen would be found at `alpha`.
 
-    None where the observed gain is not positive, or where more than 100,000 would be needed.
-    The power of the sign test is computed exactly over the number of discordant tasks'
-    expectation: with `m` discordant tasks, of which a share `f` are fixed.
+    None where the observed gain is not positive, or where more than 100,000 would be needed. In
+    the usual normal approximation: under the null hypothesis the sum of n gains varies by their
+    mean square, otherwise by their variance. At least so many tasks must differ that all signs
+    alike would be proof.
     """
-    fixed, broken = len(comparison.fixed), len(comparison.broken)
-    if fixed <= broken or not comparison.tasks:
+    gains = [gain / max(comparison.trials, 1) for gain in comparison.gains.values()]
+    if not gains or sum(gains) <= 0:
         return None
-    share, rate = fixed / (fixed + broken), (fixed + broken) / comparison.tasks
-    share = min(share, 0.99)
-    low, high = 1, 1
-    while _sign_test_power(high, share, alpha) < power:
-        low, high = high, high * 2
-        if high > 100_000:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _sign_test_power(middle, share, alpha) < power:
-            low = middle
-        else:
-            high = middle
-    return math.ceil(high / rate)
+    mean, square = statistics.fmean(gains), statistics.fmean(gain * gain for gain in gains)
+    proof, sure = -_NORMAL.inv_cdf(alpha), _NORMAL.inv_cdf(power)
+    spread = proof * math.sqrt(square) + sure * math.sqrt(square - mean * mean)
+    least = math.ceil(-math.log2(alpha)) * len(gains) / sum(map(bool, gains))
+    needed = math.ceil(max((spread / mean) ** 2, least))
+    return needed if needed <= MOST_TASKS else None
 
 
-def _sign_test_power(discordant: int, share: float, alpha: float) -> float:
-    """Chance that `discordant` tasks, each fixed with chance `share`, give p ≤ alpha."""
-    tail, critical = 0.0, discordant + 1
-    for fixed in range(discordant, -1, -1):
-        tail += math.exp(_log_binomial(discordant, fixed) - discordant * math.log(2))
-        if tail > alpha:
-            break
-        critical = fixed
-    log_share, log_rest = math.log(share), math.log1p(-share)
-    return sum(
-        math.exp(_log_binomial(discordant, k) + k * log_share + (discordant - k) * log_rest)
-        for k in range(critical, discordant + 1)
-    )
-
-
-def _log_binomial(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
+@cache
 def fisher_p_value(
     control_passes: int, control: int, candidate_passes: int, candidate: int
 ) -> float:
@@ -192,3 +196,7 @@ def fisher_p_value(
         )
         / ways
     )
+
+
+def _whole(episodes: Sequence[bool | None], trials: int) -> bool:
+    return len(episodes) == trials and None not in episodes

@@ -3,18 +3,18 @@
 A group-sequential form of the exact sign-flip test (`paired_test.py`). The level is spent in
 proportion to the tasks seen (the linear member of the Kim-DeMets family, Biometrika 1987): after
 a share t of them, the chance that a useless candidate has been accepted is at most t times the
-level. That chance is computed exactly, over all sign patterns of the differences that were
-seen, so it holds however many tasks differ, and what a look leaves unspent serves the next one.
+level. That chance is computed exactly, over all sign patterns of the gains that were seen, so
+it holds however many tasks differ, and what a look leaves unspent serves the next one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
-from bot.gate.paired_test import flip_signs
+from bot.gate.paired_test import SignPatterns
 
 
 @dataclass(frozen=True)
@@ -34,42 +34,39 @@ class Look:
 
 
 class SequentialTest:
-    """Takes the tasks' differences, look by look; `tasks` is their number in all."""
+    """Takes the tasks' gains, look by look; `tasks` is their number in all."""
 
     def __init__(self, level: float, tasks: int) -> None:
         self._level, self._tasks = level, tasks
-        self._seen = 0
-        self._scale, self._observed = 1, 0  # the observed sum, times scale
-        self._going_on = {0: 1}  # sum (times scale) → sign patterns that no look has stopped
-        self._stopped, self._all = 0, 1  # sign patterns
+        self._going_on = SignPatterns(tasks)  # those that no look has stopped
+        self._stopped = 0  # the number of the others
+        self._positive = 0  # the observed sum of positive gains
 
-    def look(self, differences: Sequence[Fraction], seen: int) -> Look:
-        """`differences` of the tasks since the last look; with them, `seen` were run."""
-        self._rescale(math.lcm(self._scale, *(d.denominator for d in differences)))
-        steps = [int(d * self._scale) for d in differences if d]
-        self._observed += sum(steps)
-        self._going_on = flip_signs(self._going_on, map(abs, steps))
-        self._stopped <<= len(steps)
-        self._all <<= len(steps)
-        level = self._level * min(seen / self._tasks, 1.0)
-        extreme = sum(ways for total, ways in self._going_on.items() if total >= self._observed)
-        p_value = (self._stopped + extreme) / self._all
-        self._stop_patterns(level)
-        return Look(p_value, level)
+    def look(self, gains: Iterable[int], seen: int) -> Look:
+        """`gains` of the tasks since the last look; with them, `seen` were run."""
+        differing = [gain for gain in gains if gain]
+        self._positive += sum(gain for gain in differing if gain > 0)
+        self._going_on.add(map(abs, differing))
+        self._stopped <<= len(differing)
+        look = Look(
+            p_value=self._share(self._positive), level=self._level * min(seen / self._tasks, 1.0)
+        )
+        self._stop(look.level)
+        return look
 
-    def _stop_patterns(self, level: float) -> None:
-        """Take out the sign patterns that this look accepts: largest sums first, up to `level`."""
-        for total in sorted(self._going_on, reverse=True):
-            if (self._stopped + self._going_on[total]) / self._all > level:
-                break
-            self._stopped += self._going_on.pop(total)
+    def _share(self, positive: int) -> float:
+        """Of the patterns stopped so far or with a positive part of `positive` or more."""
+        return (self._stopped + self._going_on.from_sum(positive)) / self._going_on.all
 
-    def _rescale(self, scale: int) -> None:
-        factor = scale // self._scale
-        if factor > 1:
-            self._going_on = {total * factor: ways for total, ways in self._going_on.items()}
-            self._observed *= factor
-            self._scale = scale
+    def _stop(self, level: float) -> None:
+        """Stop the patterns that this look accepts: largest sums first, up to `level`."""
+        least = bisect_left(
+            range(self._going_on.largest() + 1),
+            True,
+            key=lambda positive: self._share(positive) <= level,
+        )
+        self._stopped += self._going_on.from_sum(least)
+        self._going_on.cut(least)
 
 
 def looks(tasks: int, number: int, least: int = 8) -> list[int]:

@@ -13,7 +13,7 @@ def test_a_candidate_must_fix_more_than_twice_what_it_breaks(
 ) -> None:
     control = {f"t{i}": [i >= fixed] for i in range(20)}
     candidate = {f"t{i}": [i < fixed or i >= fixed + broken] for i in range(20)}
-    reason = screen(compare(control, candidate))
+    reason = screen(compare(control, candidate, 1))
     assert (reason is None) == goes_on
     if reason is not None:
         assert f"fixes {fixed} and breaks {broken} of 20 tasks" in reason
