@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -81,6 +81,10 @@ class GateTable(Table):
     """How the hidden split decides."""
 
     looks: int = Field(6, ge=1, le=1000)  # it may stop early at so many points; 1: never early
+    # How many times what an episode of the unchanged harness costs a candidate's may: a veto above.
+    most_growth: dict[Literal["tokens", "calls", "seconds"], Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict
+    )
 
 
 class HarnessTable(Table):

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from hashlib import sha256
 
 from bot.batch.digest import digest_of
+from bot.batch.run import Runner
 from bot.cluster.diagnosis import diagnose
 from bot.cluster.events import failure_events, pattern_key
 from bot.diagnose.catalog import NotApplicable, Situation, propose
@@ -24,11 +26,12 @@ from bot.gate.leakage import find_leak
 from bot.gate.paired_test import Arm, Comparison, compare, sign_flip_p_value
 from bot.gate.screening import screen
 from bot.gate.verdict import decide
+from bot.gate.vetoes import compare_other_model, veto_for_growth, veto_for_other_models
 from bot.lineage.generations import Generation, generation_at, record_generation
 from bot.lineage.ledger import append_test_read
 from bot.lineage.message import GenerationFigures, RepairMessage
 from bot.lineage.watchlist import add_to_watchlist
-from bot.records import Diagnosis, Episode, Expected, Inference, ModificationSpec, Pattern, Verdict
+from bot.records import Diagnosis, Episode, Expected, ModificationSpec, OtherModel, Pattern, Verdict
 from bot.workshop import (
     Accepted,
     Change,
@@ -39,7 +42,7 @@ from bot.workshop import (
     arm,
     expectation,
     flatten,
-    mean_tokens,
+    measure_inference,
 )
 
 MOST_REPAIRS = 2
@@ -152,6 +155,12 @@ def read_test_split(shop: Workshop) -> None:
     shop.report.test_p_value = sign_flip_p_value(shop.report.test.gains.values())
 
 
+def measure_transfer(shop: Workshop, other: Runner) -> None:
+    """Seed against evolved on the hidden tasks with another model."""
+    trees = shop.repository.tree_of(shop.journal.start), shop.repository.tree_of(shop.journal.base)
+    shop.report.transfer = compare_with(shop, other, trees, "transfer")
+
+
 def promoted(shop: Workshop, diagnosis: Diagnosis) -> list[Pattern]:
     """The patterns to work on; the others are reported as left, with the reason."""
     chosen = []
@@ -180,7 +189,8 @@ def try_change(
     elif candidate == tree:
         refusal = "It changes nothing: what it asks for is there already."
     else:
-        refusal = static_checks(shop, base_tree, candidate, spec)
+        files, added = [edit.file for edit in spec.edits], [edit.code for edit in spec.edits]
+        refusal = static_checks(shop, base_tree, candidate, files, "\n".join(added))
     if refusal is None:
         assert isinstance(candidate, str)
         after = shop.run_train(candidate)
@@ -203,19 +213,29 @@ def try_change(
 
 
 def static_checks(
-    shop: Workshop, base_tree: str, candidate: str, spec: ModificationSpec
+    shop: Workshop, base_tree: str, candidate: str, files: list[str], added: str
 ) -> str | None:
-    """Leakage, imports, the harness's own tests: one sentence that refuses, or None."""
+    """Leakage, imports, the harness's own tests: one sentence that refuses, or None.
+
+    `files` are those that differ, `added` is the code that they bring.
+    """
     splits = shop.table.splits.paths().values()
     known = "\n".join(
         content.decode("utf-8", "replace")
         for path, content in shop.repository.read_files(base_tree).items()
         if path not in splits
     )
-    leak = find_leak(spec, shop.splits["train"], shop.splits["select"], known)
+    leak = find_leak(added, shop.splits["train"], shop.splits["select"], known)
     if leak:
         return leak
-    broken = shop.runner.check_imports(candidate, [edit.file for edit in spec.edits])
+    broken = shop.runner.check_imports(candidate, files)
+    if broken:
+        # A script that only runs with arguments could not be imported before either.
+        there = shop.repository.read_files(base_tree, files)
+        check = [
+            f for f in files if f not in there or not shop.runner.check_imports(base_tree, [f])
+        ]
+        broken = shop.runner.check_imports(candidate, check)
     if broken:
         return f"It does not import: {broken}"
     tests = shop.runner.run_tests(candidate)
@@ -251,11 +271,15 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
     return gate(shop, tree, stack[:half]) or gate(shop, tree, stack[half:])
 
 
-def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, Comparison]:
+def compare_hidden(
+    shop: Workshop, tree: str, candidate: str, *, level: float | None = None
+) -> tuple[Verdict, Comparison]:
     """Control against candidate on the select split, both fresh and interleaved.
 
-    Where a task is run for the first time the control runs twice: what differs between its two
-    runs is the noise.
+    `level` is that of a comparison that stands for itself; without it the run's error budget
+    gives one. What is proven to help can still be vetoed by its cost or by another model. Where a
+    task is run for the first time the control runs twice: what differs between its two runs is
+    the noise.
     """
     tasks, trials = shop.hidden_tasks(), shop.table.trials
     name = f"select-{len(shop.errors.used) + 1}"
@@ -280,10 +304,20 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
         run,
         tasks=len(tasks),
         trials=trials,
-        level=shop.errors.level(),
+        level=level or shop.errors.level(),
         most_looks=shop.table.gate.looks,
         noise=shop.noise,
     )
+    verdict.inference = measure_inference(control, changed)
+    if verdict.decision == "accept":
+        veto = veto_for_growth(verdict.inference, shop.table.gate.most_growth)
+        if veto is None:
+            verdict.other_models = [
+                compare_with(shop, other, (tree, candidate), name) for other in shop.others
+            ]
+            veto = veto_for_other_models(verdict.other_models)
+        if veto is not None:
+            verdict.decision, verdict.reason = "reject", veto
     shop.errors.settle(verdict.decision == "accept")
     shop.report.noise = verdict.noise_band
     before, after = (score / max(comparison.tasks, 1) for score in comparison.scores)
@@ -296,10 +330,16 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
             f"{verdict.reason.removesuffix('.')}; the state is self-reported, no environment "
             "process kept it."
         )
-    verdict.inference = Inference(
-        tokens_before=mean_tokens(control), tokens_after=mean_tokens(changed)
-    )
     return verdict, comparison
+
+
+def compare_with(shop: Workshop, other: Runner, trees: tuple[str, str], name: str) -> OtherModel:
+    """Both trees on all hidden tasks with another model."""
+    tasks, arms = shop.hidden_tasks(), [(trees[0], 0), (trees[1], 0)]
+    what = f"hidden tasks with {other.model}"
+    label = f"{name}-{sha256(other.model.encode()).hexdigest()[:12]}"
+    control, changed = shop.run(label, tasks, arms, what=what, runner=other)
+    return compare_other_model(other.model, compare(arm(control), arm(changed), shop.table.trials))
 
 
 def commit(shop: Workshop, base: str, decision: Decision) -> Generation:

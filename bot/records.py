@@ -287,10 +287,29 @@ class ModificationSpec(Record):
 
 
 class Inference(Part):
-    """Mean tokens per episode, control and candidate."""
+    """What an episode costs on average, with the control and with the candidate."""
 
     tokens_before: float | None = None
     tokens_after: float | None = None
+    calls_before: float | None = None
+    calls_after: float | None = None
+    seconds_before: float | None = None
+    seconds_after: float | None = None
+
+
+class OtherModel(Part):
+    """Control against candidate with another model: tasks passed, and which flipped.
+
+    `p_value` is that of a loss as large as this by chance; a gain has none.
+    """
+
+    model: str
+    tasks: int
+    before: float
+    after: float
+    fixed: list[str] = Field(default_factory=list)
+    broken: list[str] = Field(default_factory=list)
+    p_value: float | None = None
 
 
 class Cost(Part):
@@ -316,6 +335,7 @@ class Verdict(Record):
     diverged: int = 0
     cost: Cost = Field(default_factory=Cost)
     inference: Inference = Field(default_factory=Inference)
+    other_models: list[OtherModel] = Field(default_factory=list)
     needed_tasks: int | None = None
 
 

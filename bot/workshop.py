@@ -25,7 +25,16 @@ from bot.git.repository import Repository
 from bot.lineage.generations import Generation
 from bot.lineage.journal import Journal
 from bot.lineage.rejected import record_rejected
-from bot.records import Episode, Expected, ModificationSpec, Pattern, Task, Verdict
+from bot.records import (
+    Episode,
+    Expected,
+    Inference,
+    ModificationSpec,
+    OtherModel,
+    Pattern,
+    Task,
+    Verdict,
+)
 
 Results = dict[str, list[Episode]]
 """Task id → its episodes, one a trial."""
@@ -94,6 +103,7 @@ class Report:
     noise: float | None = None  # of the newest comparison
     test: Comparison | None = None
     test_p_value: float | None = None
+    transfer: OtherModel | None = None  # seed against evolved on another model
     test_reads: int | None = None  # of the sealed split so far, this one included
 
     def leave(self, pattern: Pattern, reason: str) -> None:
@@ -110,6 +120,7 @@ class Workshop:
     splits: Splits
     journal: Journal
     tell: Callable[[str], None]
+    others: Sequence[Runner] = ()  # one for each other model
     errors: ErrorBudget = field(default_factory=ErrorBudget)
     report: Report = field(default_factory=Report)
     # Hidden task → gain of a second run of the unchanged harness over the first, in trials.
@@ -126,13 +137,21 @@ class Workshop:
         )
 
     def run(
-        self, name: str, tasks: Sequence[Task], arms: Sequence[tuple[str, int]], *, what: str
+        self,
+        name: str,
+        tasks: Sequence[Task],
+        arms: Sequence[tuple[str, int]],
+        *,
+        what: str,
+        runner: Runner | None = None,
     ) -> list[Results]:
         """Every task on every arm; an arm is (tree, first trial number). Interleaved.
 
         Episodes are journalled as they end, under `name`: a repeated call runs only what is
-        missing. An invalid episode is run once more. `what` is shown meanwhile.
+        missing. An invalid episode is run once more. `what` is shown meanwhile; `runner` is for
+        another model than the harness's.
         """
+        runner = runner or self.runner
         trials = self.table.trials
         jobs = [
             Job(tree, task, first + trial)
@@ -151,7 +170,7 @@ class Workshop:
             for _ in range(2):
                 missing = [job for job in jobs if not _is_valid(done.get(job.key))]
                 progress.update(len(jobs) - len(missing))
-                for job, episode in self.runner.run(missing):
+                for job, episode in runner.run(missing):
                     store.append(episode)
                     done[job.key] = episode
                     passed = sum(done[j.key].outcome == "pass" for j in jobs if j.key in done)
@@ -249,12 +268,31 @@ def flatten(results: Results) -> list[Episode]:
     return [episode for episodes in results.values() for episode in episodes]
 
 
-def mean_tokens(results: Results) -> float | None:
-    """Tokens per episode, prompt and completion."""
-    spent = [
-        (e.usage.prompt_tokens or 0) + (e.usage.completion_tokens or 0) for e in flatten(results)
-    ]
-    return round(sum(spent) / len(spent), 1) if spent else None
+def measure_inference(control: Results, changed: Results) -> Inference:
+    """What an episode costs in each arm, on average over its valid episodes."""
+    before, after = _mean_costs(control), _mean_costs(changed)
+    return Inference(
+        tokens_before=before["tokens"],
+        tokens_after=after["tokens"],
+        calls_before=before["calls"],
+        calls_after=after["calls"],
+        seconds_before=before["seconds"],
+        seconds_after=after["seconds"],
+    )
+
+
+def _mean_costs(results: Results) -> dict[str, float | None]:
+    valid = [episode for episode in flatten(results) if episode.outcome != "invalid"]
+    if not valid:
+        return dict.fromkeys(("tokens", "calls", "seconds"))
+    sums = {
+        "tokens": sum(
+            (e.usage.prompt_tokens or 0) + (e.usage.completion_tokens or 0) for e in valid
+        ),
+        "calls": sum(e.usage.model_calls or 0 for e in valid),
+        "seconds": sum(e.wall_s or 0.0 for e in valid),
+    }
+    return {name: round(total / len(valid), 2) for name, total in sums.items()}
 
 
 def arm(results: Results) -> dict[str, list[bool | None]]:

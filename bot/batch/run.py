@@ -76,6 +76,7 @@ class Runner:
         self._idle: dict[str, queue.SimpleQueue[Place]] = {}
         self._lock = threading.Lock()
         self._given_up = threading.Event()
+        self.model = endpoint.name
         # A world that only the harness itself writes proves less: verdicts say so.
         self.state_self_reported = not table.environment
 

@@ -36,6 +36,13 @@ def write_summary(report: Report, cost: dict[str, Any], sandbox: str) -> str:
             f"Hidden select split, as far as it was run: {_percent(report.seed_select)} -> "
             f"{_percent(report.evolved_select)}, noise band {report.noise or 0:g} tasks"
         )
+    if report.transfer is not None:
+        other = report.transfer
+        lines.append(
+            f"With {printable(other.model)}, seed against evolved: {other.before:g}/{other.tasks} "
+            f"-> {other.after:g}/{other.tasks}, {len(other.fixed)} fixed, "
+            f"{len(other.broken)} broken"
+        )
     if report.test is not None:
         lines += _test_lines(report)
     lines.append(

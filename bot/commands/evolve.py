@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.commands.options import json_option, repo_option, sandbox_option
-from bot.errors import BudgetSpent, Interrupted, NothingFound
+from bot.errors import BudgetSpent, NothingFound
 
 if TYPE_CHECKING:
     from bot.workshop import Report
@@ -35,6 +33,12 @@ if TYPE_CHECKING:
 )
 @click.option("--until-done", is_flag=True, help="Go on until a generation brings nothing more.")
 @click.option("--test", is_flag=True, help="At the end, read the sealed test split once.")
+@click.option(
+    "--transfer",
+    metavar="MODEL",
+    help="At the end, compare seed and evolved harness on another model: one of other_models, "
+    "or another model of the same endpoint.",
+)
 @sandbox_option
 @json_option
 def command(
@@ -43,6 +47,7 @@ def command(
     generations: int,
     until_done: bool,
     test: bool,
+    transfer: str | None,
     isolation: str | None,
     as_json: bool,
 ) -> None:
@@ -60,6 +65,7 @@ def command(
         base=base,
         generations=None if until_done else generations,
         test=test,
+        transfer=transfer,
         isolation=isolation,
     )
     if as_json:
@@ -120,6 +126,9 @@ class EvolutionSummary:
                 "p_value": report.test_p_value,
                 "reads": report.test_reads,
             },
+            "transfer": None
+            if report.transfer is None
+            else report.transfer.model_dump(mode="json"),
             "noise_band": report.noise,
             **self.cost,
             "sandbox": self.sandbox,
@@ -142,22 +151,16 @@ def run_evolution(
     base: str | None = None,
     generations: int | None = 1,
     test: bool = False,
+    transfer: str | None = None,
     isolation: str | None = None,
 ) -> EvolutionSummary:
     """Open what a run needs, run it, close it; the budget and the endpoint live this long."""
-    from bot.batch.run import Runner
-    from bot.batch.tasks import load_splits
-    from bot.commands.isolation import open_sandbox
+    from bot.commands.bench import open_bench, other_model
     from bot.commands.revision import load_table
-    from bot.display import count, say
-    from bot.evolve import evolve, read_test_split
+    from bot.evolve import evolve, measure_transfer, read_test_split
     from bot.git.repository import Repository
     from bot.lineage.generations import newest_generation
-    from bot.lineage.journal import open_journal
     from bot.lineage.ledger import refuse_scheduled_read
-    from bot.llm.budget import BudgetMeter
-    from bot.llm.endpoint import open_endpoint
-    from bot.workshop import Workshop
 
     if test:
         refuse_scheduled_read()
@@ -165,51 +168,21 @@ def run_evolution(
     newest = newest_generation(repository)
     commit = repository.resolve_commit(base or (newest.commit if newest else "HEAD"))
     table = load_table(repository, commit)
-    splits = load_splits(repository, repository.tree_of(commit), table)
-    budget = BudgetMeter(table.budget, table.model)
-    sandbox = open_sandbox(isolation, table)
-    began = time.monotonic()
-    with ExitStack() as stack:
-        endpoint = stack.enter_context(open_endpoint(table.model))
-        runner = stack.enter_context(
-            Runner(
-                repository,
-                table,
-                base=repository.tree_of(commit),
-                endpoint=endpoint,
-                budget=budget,
-                sandbox=sandbox,
-            )
-        )
-        journal = stack.enter_context(
-            open_journal(
-                repository.git_dir,
-                base=commit,
-                parents=repository.git("rev-list", "--max-count=50", commit).split()[1:],
-                settings={"table": table.model_dump(mode="json"), "endpoint": endpoint.settings},
-            )
-        )
-        if journal.resumed:
-            say("Going on with the run that was interrupted here.")
-        shop = Workshop(repository, table, runner, splits, journal, say)
-        shop.errors.used = list(journal.used)
-        stopped = None
+    others = list(table.other_models)
+    if transfer is not None and transfer not in [model.name for model in others]:
+        others.append(other_model(table, transfer))
+    with open_bench(repository, table, commit, isolation=isolation, others=others) as bench:
+        shop, stopped = bench.shop, None
+        to = next((other for other in shop.others if other.model == transfer), None)
+        shop.others = shop.others[: len(table.other_models)]  # these have a veto
         try:
             evolve(shop, commit, generations=generations)
-            if test and journal.base != journal.start and "test" in splits:
-                read_test_split(shop)
-            journal.close()
+            if shop.journal.base != shop.journal.start:
+                if to is not None:
+                    measure_transfer(shop, to)
+                if test and "test" in shop.splits:
+                    read_test_split(shop)
+            shop.journal.close()
         except BudgetSpent as spent:
             stopped = spent  # the journal stays: with a higher cap the same command goes on
-        except KeyboardInterrupt:
-            made = count(len(shop.report.accepted), "generation")
-            raise Interrupted(
-                f"Interrupted: {made} committed, the episodes so far are kept.",
-                "The same command goes on from there.",
-            ) from None
-    cost = {
-        "model_calls": budget.model_calls,
-        "tokens": budget.tokens,
-        "wall_s": round(time.monotonic() - began, 1),
-    }
-    return EvolutionSummary(shop.report, cost, sandbox.level, stopped)
+        return EvolutionSummary(shop.report, bench.cost, shop.runner.sandbox.level, stopped)

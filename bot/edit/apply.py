@@ -10,7 +10,7 @@ import base64
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,16 +202,22 @@ def _judge_after(
         if not after.parses or (old.compiles and not after.compiles):
             message = f"{path} would not compile: {after.reason}."
             raise Refused("would_not_compile", message, culprit)
-        new = [
-            what
-            for what, times in after.dangers.items()
-            if what not in allow and times > old.dangers.get(what, 0)
-        ]
+        new = new_dangers(old, after, allow)
         if new:
-            raise Refused("dangerous", _too_dangerous(path, sorted(new)), culprit)
+            raise Refused("dangerous", too_dangerous(path, new), culprit)
 
 
-def _too_dangerous(path: str, new: Sequence[str]) -> str:
+def new_dangers(before: Judgement, after: Judgement, allow: Collection[str]) -> list[str]:
+    """What is dangerous in a file and was not there, or not as often, and is not allowed."""
+    return sorted(
+        what
+        for what, times in after.dangers.items()
+        if what not in allow and times > before.dangers.get(what, 0)
+    )
+
+
+def too_dangerous(path: str, new: Sequence[str]) -> str:
+    """The sentence that refuses it, with what would allow it."""
     names = ", ".join(json.dumps(name, ensure_ascii=False) for name in new)
     return (
         f"The edits add to {path}: {', '.join(new)}. Repairs may not bring new ways to run code, "

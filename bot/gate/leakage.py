@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from bot.records import ModificationSpec, Task
+from bot.records import Task
 
 _WORD = re.compile(r"[\w.@-]+")
 SHORTEST_ANSWER = 3
 
 
 def find_leak(
-    spec: ModificationSpec, train: Iterable[Task], hidden: Iterable[Task], known_text: str
+    added: str, train: Iterable[Task], hidden: Iterable[Task], known_text: str
 ) -> str | None:
-    """One sentence naming what leaked into the spec's code, or None.
+    """One sentence naming what leaked into the `added` code, or None.
 
     The sentence is read by who proposes the next spec, so it names a task of `train` and none of
     the `hidden` ones.
@@ -23,7 +23,6 @@ def find_leak(
     edit): words that stand there are no leak. Answers shorter than three characters are too
     common to tell.
     """
-    added = "\n".join(edit.code for edit in spec.edits)
     words = set(_WORD.findall(added)) - set(_WORD.findall(known_text))
     lowered = {word.lower() for word in words}
     named = [(task, f"the task {task.task_id}", task.task_id) for task in train]

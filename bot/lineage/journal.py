@@ -1,6 +1,6 @@
-"""The journal of an `evolve` run: its episodes and levels, kept until the run has ended.
+"""The journal of a run of `evolve` or `gate`: its episodes and levels, kept until it has ended.
 
-It lies in the git folder (`<git>/ecdysis/evolve/`), so a clone does not see it and a killed run
+It lies in the git folder (`<git>/ecdysis/<command>/`), so a clone does not see it and a killed run
 goes on from it. One run at a time works on a repository.
 """
 
@@ -56,9 +56,14 @@ class Journal:
 
 @contextmanager
 def open_journal(
-    git_dir: Path, *, base: str, parents: list[str], settings: dict[str, Any]
+    git_dir: Path,
+    *,
+    base: str,
+    parents: list[str],
+    settings: dict[str, Any],
+    command: str = "evolve",
 ) -> Iterator[Journal]:
-    """The journal of the run that starts, or goes on, at the commit `base`.
+    """The journal of the `command` that starts, or goes on, at the commit `base`.
 
     `parents` are the commits before `base`: a run killed between committing a generation and
     writing its journal is still found. A journal of other settings is discarded. Raises
@@ -66,15 +71,15 @@ def open_journal(
     """
     place = git_dir / "ecdysis"
     place.mkdir(parents=True, exist_ok=True)
-    with (place / "evolve.lock").open("w", encoding="utf-8") as lock:
+    with (place / f"{command}.lock").open("w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise RepositoryError(
-                "Another `ecdysis evolve` is at work in this repository.",
+                f"Another `ecdysis {command}` is at work in this repository.",
                 "Wait for it, or stop it; what it has done so far is kept.",
             ) from None
-        folder = place / "evolve"
+        folder = place / command
         journal = _read(folder, settings)
         if journal is None or journal.base not in (base, *parents):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,24 +1,13 @@
 import pytest
 
 from bot.gate.leakage import find_leak
-from bot.records import Edit, ModificationSpec, Task
+from bot.records import Task
 
 TASKS = [
     Task(task_id="task-0031", input={"message": "?"}, expected={"answer": "287"}),
     Task(task_id="task-0032", input={"message": "?"}, expected={"answer": "12 Harbour Road"}),
     Task(task_id="task-0033", input={"message": "?"}, expected={"answer": "7"}),
 ]
-
-
-def spec(code: str) -> ModificationSpec:
-    return ModificationSpec(
-        title="t",
-        pattern="p",
-        layer="procedural-skill",
-        hypothesis="h",
-        origin="o",
-        edits=[Edit(op="add_function", file="a.py", code=code)],
-    )
 
 
 @pytest.mark.parametrize(
@@ -30,14 +19,14 @@ def spec(code: str) -> ModificationSpec:
     ],
 )
 def test_leaks_are_named(code: str, said: str) -> None:
-    leak = find_leak(spec(code), TASKS, [], known_text="")
+    leak = find_leak(code, TASKS, [], known_text="")
     assert leak is not None
     assert said in leak
 
 
 def test_what_the_harness_knows_anyway_is_no_leak() -> None:
-    assert find_leak(spec("EXAMPLE = 287"), TASKS, [], known_text='"examples": ["287"]') is None
-    assert find_leak(spec("x = 2870; y = 7"), TASKS, [], known_text="") is None
+    assert find_leak("EXAMPLE = 287", TASKS, [], known_text='"examples": ["287"]') is None
+    assert find_leak("x = 2870; y = 7", TASKS, [], known_text="") is None
 
 
 @pytest.mark.parametrize(
@@ -48,4 +37,4 @@ def test_what_the_harness_knows_anyway_is_no_leak() -> None:
     ],
 )
 def test_hidden_tasks_are_found_and_not_named(code: str, said: str) -> None:
-    assert find_leak(spec(code), [], TASKS, known_text="") == said
+    assert find_leak(code, [], TASKS, known_text="") == said

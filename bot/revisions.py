@@ -1,0 +1,90 @@
+"""The gate for any two revisions of a harness: what `evolve` does with a candidate of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from unidiff.patch import PatchSet
+
+from bot.config import PathGlobs
+from bot.display import count
+from bot.edit.review import review_files
+from bot.evolve import compare_hidden, static_checks
+from bot.gate.paired_test import Comparison, compare
+from bot.records import Verdict
+from bot.workshop import Workshop, arm
+
+ALPHA = 0.05
+
+
+@dataclass
+class Gated:
+    """The verdict, the train split beside it, and what a reader must know of both."""
+
+    verdict: Verdict
+    train: Comparison | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def gate_revisions(shop: Workshop, before: str, after: str) -> Gated:
+    """Everything that decides on a candidate, for the trees `before` and `after`.
+
+    The table, the tasks, the scorer and the environment are those of `before`.
+    """
+    changed = _changed(shop, before, after)
+    if not changed:
+        return Gated(Verdict(decision="reject", reason="The two revisions hold the same files."))
+    gated = Gated(Verdict(decision="reject", reason=""), notes=_notes(shop, changed))
+    refusal = _static(shop, before, after, changed)
+    if refusal is not None:
+        gated.verdict.reason = refusal
+        return gated
+    control = shop.run_train(before)
+    candidate = shop.run_train(after)
+    gated.train = compare(arm(control), arm(candidate), shop.table.trials)
+    gated.verdict, _ = compare_hidden(shop, before, after, level=ALPHA)
+    return gated
+
+
+def _changed(shop: Workshop, before: str, after: str) -> list[str]:
+    listed = shop.repository.git("diff", "--name-only", "--no-renames", "-z", before, after)
+    return [path for path in listed.split("\0") if path]
+
+
+def _notes(shop: Workshop, changed: list[str]) -> list[str]:
+    """What differs between the revisions and has no part in the comparison, or spoils it."""
+    table, notes = shop.table, []
+    kept = PathGlobs(table.never_edited())
+    ours = [path for path in changed if kept.match(path)]
+    if ours:
+        notes.append(
+            f"{count(len(ours), 'file')} that no candidate may change differ, and those of the "
+            f"first revision are used: {', '.join(ours[:5])}{', …' * (len(ours) > 5)}."
+        )
+    outside = [path for path in changed if path not in ours]
+    editable = PathGlobs(table.editable)
+    outside = [path for path in outside if not editable.match(path)]
+    if outside:
+        notes.append(
+            f"{count(len(outside), 'file')} outside the editable paths differ: "
+            f"{', '.join(outside[:5])}{', …' * (len(outside) > 5)}."
+        )
+    return notes
+
+
+def _static(shop: Workshop, before: str, after: str, changed: list[str]) -> str | None:
+    read = shop.repository.read_files
+    old, new = read(before, changed), read(after, changed)
+    refusal = review_files(old, new, python=str(shop.runner.python), allow=shop.table.allow)
+    if refusal is not None:
+        return refusal
+    # Tasks are made of ids and answers: a split that differs leaks nothing into the harness.
+    splits = shop.table.splits.paths().values()
+    harness = [path for path in changed if path not in splits]
+    patch = shop.repository.git(
+        "diff", "--no-color", "--no-ext-diff", "--no-renames", "-U0", before, after, "--", *harness
+    )
+    added = "\n".join(
+        line.value for file in PatchSet(patch) for hunk in file for line in hunk if line.is_added
+    )
+    return static_checks(shop, before, after, [path for path in harness if path in new], added)
