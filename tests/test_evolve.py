@@ -200,7 +200,8 @@ def test_repairs_that_are_undecidable_alone_are_tried_again_together_with_a_late
 ) -> None:
     with ScriptedServer(scripted_reply) as server:
         order_desk(isolated / "desk", server.base_url, train=19, choose=few_of_each)
-        code = main(["evolve", "-C", str(isolated / "desk"), "--json"])
+        code = main(["evolve", "-C", str(isolated / "desk"), "--json", "--transfer", "twin"])
+        twins = sum(request["model"] == "twin" for request in server.requests)
     report = as_json(capsys.readouterr().out)
     # What was not promoted is kept for later batches.
     main(["watchlist", "-C", str(isolated / "desk"), "--json"])
@@ -216,6 +217,10 @@ def test_repairs_that_are_undecidable_alone_are_tried_again_together_with_a_late
         "catalog:keep-known-arguments",
     ]
     assert report["select"] == {"seed": 0.0, "evolved": 1.0}
+    transfer = report["transfer"]
+    assert (transfer["model"], transfer["tasks"]) == ("twin", 9)
+    assert (transfer["before"], transfer["after"], transfer["broken"]) == (0.0, 9.0, [])
+    assert twins > 0
     assert not {r["title"] for r in report["repairs"]} & {r["title"] for r in report["rejected"]}
 
 
