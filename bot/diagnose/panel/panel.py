@@ -26,7 +26,6 @@ from bot.diagnose.panel.answers import (
     Role,
     Ruling,
 )
-from bot.diagnose.panel.asking import Ask, Failed, T, Turn
 from bot.diagnose.panel.briefing import Briefing, brief
 from bot.diagnose.panel.checks import (
     Fault,
@@ -55,6 +54,7 @@ from bot.diagnose.panel.prompts import prompt
 from bot.diagnose.panel.room import Piece, choose, name_left_out
 from bot.diagnose.panel.telling import steady, tell
 from bot.display import printable
+from bot.llm.answers import Ask, Failed, T, Turn
 from bot.records import Edit, ModificationSpec
 
 A = TypeVar("A", bound=Answer)

@@ -25,11 +25,11 @@ from bot.diagnose.panel.answers import (
     ProposedEdit,
     Ruling,
 )
-from bot.diagnose.panel.asking import Failed, T, Turn
 from bot.diagnose.panel.interface import Earlier, Tools, Trouble
 from bot.edit.apply import Applied, apply_spec
 from bot.edit.refusal import Refusal
 from bot.gate.leakage import find_leak
+from bot.llm.answers import Failed, T, Turn
 from bot.records import (
     Attribution,
     Contrast,

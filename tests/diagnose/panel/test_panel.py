@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from bot.diagnose.panel.answers import Critique, Proposal
-from bot.diagnose.panel.asking import Failed
 from bot.diagnose.panel.interface import (
     ModelsFault,
     PanelFailed,
@@ -18,6 +17,7 @@ from bot.diagnose.panel.interface import (
     Trouble,
 )
 from bot.diagnose.panel.panel import run_panel
+from bot.llm.answers import Failed
 from tests.diagnose.panel.library import (
     ACCEPT,
     ANALYSIS,
