@@ -10,7 +10,7 @@ from bot.diagnose.panel.briefing import Briefing
 from bot.diagnose.panel.excerpts import step_text
 from bot.diagnose.panel.fence import clean
 from bot.diagnose.panel.interface import RejectionKind
-from bot.records import Edit, Episode, ModificationSpec
+from bot.records import Episode
 
 SHORTEST_QUOTE = 4
 
@@ -118,18 +118,6 @@ def risk_tasks(critique: Critique, briefing: Briefing) -> list[str]:
     return list(
         dict.fromkeys(e.task_id for (name, _), e in briefing.episodes.items() if name in named)
     )
-
-
-def brought_text(spec: ModificationSpec) -> ModificationSpec:
-    """The spec with all text that its edits bring as their code: for the search for leaks.
-
-    Some operations bring code in fields of their own, such as a new argument or a new name.
-    """
-    edits = []
-    for edit in spec.edits:
-        extra = [str(value) for value in (edit.model_extra or {}).values()]
-        edits.append(Edit(op=edit.op, file=edit.file, code="\n".join([edit.code, *extra])))
-    return spec.model_copy(update={"edits": edits})
 
 
 def plain(text: str) -> str:

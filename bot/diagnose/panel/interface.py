@@ -36,7 +36,7 @@ class Tools:
     `apply` gives the candidate's tree, or why there is none; that a spec changes nothing, and
     paths that may not be edited, are such reasons. `run_tests` runs the harness's own tests on a
     tree, in the sandbox, and gives what fails. `find_leak` names a train task's id or expected
-    answer in a spec's code; hidden tasks are none of its business, because its words reach a role.
+    answer in what a spec brings; it knows no hidden task, because its words reach a role.
     A killed run goes on only if the three say the same of the same spec again.
     """
 
@@ -50,7 +50,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class PanelSettings:
-    rounds: int = 3
+    rounds: int = 2
     attempts: int = 3  # of one role in one round: its answer, and corrections after errors
     prompt_tokens: int = 16_000  # of one call, as `room` estimates them
     failing: int = 4  # episodes shown that fail with the pattern

@@ -29,7 +29,6 @@ from bot.diagnose.panel.answers import (
 from bot.diagnose.panel.briefing import Briefing, brief
 from bot.diagnose.panel.checks import (
     Fault,
-    brought_text,
     check_analysis,
     check_critique,
     check_ruling,
@@ -306,7 +305,7 @@ class _Panel:
         return None
 
     def check_spec(self, spec: ModificationSpec) -> _OnTable | Fault:
-        leak = self.tools.find_leak(brought_text(spec))
+        leak = self.tools.find_leak(spec)
         if leak is not None:
             return Fault("leak", leak)
         tree = self.tools.apply(spec)
