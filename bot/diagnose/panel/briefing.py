@@ -27,6 +27,8 @@ from bot.records import Episode, Pattern
 # Parts of the room that is left beside the rules and the role's own words.
 SHARED, OWN = 0.40, 0.35
 LEAST_ROOM = 600
+HEADINGS = 400
+RUNS = 5  # so many recorded runs there is room for, whatever their length
 MOST_PLACES = 12
 EVIDENCE_TASKS = 2
 LONGEST_FACT = 600
@@ -106,7 +108,7 @@ def slug(key: str, run: str = "") -> str:
 def talk_and_material_room(tools: Tools, settings: PanelSettings) -> int:
     """Tokens of a prompt beside the rules and the longest role's words."""
     fixed = tokens(prompt("system")) + tokens(prompt("engineer", operations=tools.operations))
-    return max(settings.prompt_tokens - fixed, LEAST_ROOM)
+    return max(settings.prompt_tokens - fixed - HEADINGS, LEAST_ROOM)
 
 
 @dataclass(frozen=True)
@@ -140,9 +142,9 @@ def _order(definition: Definition) -> tuple[str, int]:
 
 
 def _piece(definition: Definition) -> Piece:
-    lines = f"lines {definition.start}-{definition.end}"
-    head = f"# {definition.file}: {definition.name or definition.kind}, {lines}"
-    return Piece(definition.place, f"{head}\n{definition.source}")
+    lines = f"# lines {definition.start}-{definition.end}"
+    head = f"{lines}, {definition.name}" if definition.name else lines
+    return Piece(definition.place, f"{head}\n{definition.source.rstrip()}")
 
 
 def _harness(
@@ -232,8 +234,9 @@ class _Material:
         room -= tokens(facts) + tokens(places)
         failing = failing_episodes(situation, settings.failing)
         passing = passing_episodes(situation, settings.passing)
-        bad = [excerpt(situation, episode) for episode in failing]
-        good = [excerpt(situation, episode) for episode in passing]
+        each = room // RUNS
+        bad = [excerpt(situation, episode, each) for episode in failing]
+        good = [excerpt(situation, episode, each) for episode in passing]
         known = [
             Piece(f"a rejection ({one.kind})", f"{one.kind}: {one.words}")
             for one in sorted(earlier, key=lambda one: one.pattern != situation.pattern.key)

@@ -10,25 +10,22 @@ from collections.abc import Iterable, Sequence
 
 from bot.diagnose.catalog import Situation
 from bot.diagnose.panel.fence import clean, cut, indented
-from bot.diagnose.panel.room import Piece
-from bot.display import printable
+from bot.diagnose.panel.room import CHARACTERS_A_TOKEN, Piece, choose, tokens
+from bot.display import count, printable
 from bot.records import Episode, HarnessStep, ModelStep, Step, ToolStep
 
-LONGEST_STEP = 600
+LONGEST_TEXT = 600
+SHORTEST_TEXT = 80
 MOST_STEPS = 14
 AROUND = 2
-LONGEST_TASK = 500
 LARGEST_STEP = 100_000
 
 
 def step_text(step: Step) -> str:
     """What a step says, cleaned and whole (to 100,000 characters): this can be quoted."""
     if isinstance(step, ToolStep):
-        arguments = json.dumps(step.arguments, ensure_ascii=False, default=str)
-        result = step.result
-        if not isinstance(result, str):
-            result = json.dumps(result, ensure_ascii=False, default=str)
-        text = f"{step.name} {arguments} -> {result}"
+        result = step.result if isinstance(step.result, str) else _json(step.result)
+        text = f"{step.name} {_json(step.arguments)} -> {result}"
     elif isinstance(step, HarnessStep):
         said = [step.event, step.type, step.message, *step.frames]
         text = " ".join(part for part in said if part)
@@ -49,9 +46,10 @@ def passing_episodes(situation: Situation, number: int) -> list[Episode]:
     call the tool which the pattern names; the rest.
     """
     failing = {episode.task_id for episode in situation.showing}
+    some_show_it = situation.pattern.passed_episodes > 0  # looking for it takes its time
 
     def rank(episode: Episode) -> int:
-        if situation.at(episode):
+        if some_show_it and situation.at(episode):
             return 0
         if episode.task_id in failing:
             return 1
@@ -63,42 +61,49 @@ def passing_episodes(situation: Situation, number: int) -> list[Episode]:
     return _one_a_task(ranked)[:number]
 
 
-def excerpt(situation: Situation, episode: Episode) -> Piece:
-    """An episode as text: its task, what was expected, the steps that matter, how it ended."""
-    events = situation.at(episode)
-    head = (
-        f"episode of task {shown_name(episode.task_id)}, trial {episode.trial}: {episode.outcome}"
-    )
-    rows = [head]
+def excerpt(situation: Situation, episode: Episode, room: int) -> Piece:
+    """An episode in about `room` tokens: task, what was expected, steps that matter, its end."""
+    limit = min(LONGEST_TEXT, max(room * CHARACTERS_A_TOKEN // 5, SHORTEST_TEXT))
+    head = [f"episode of task {shown_name(episode.task_id)}, trial {episode.trial}: "]
+    head[0] += episode.outcome
     task = situation.tasks.get(episode.task_id)
     if task is not None:
-        rows += ["input", _body(json.dumps(task.input, ensure_ascii=False), LONGEST_TASK)]
+        head += ["input", _body(_json(task.input), limit)]
         if task.expected is not None:
-            expected = json.dumps(task.expected, ensure_ascii=False, default=str)
-            rows += ["expected", _body(expected, LONGEST_TASK)]
-    kept = _kept(episode.steps, events)
-    last = -1
-    for position in kept:
-        if position > last + 1:
-            rows.append(f"({position - last - 1} steps left out)")
-        step = episode.steps[position]
-        rows += [_heading(step, events), _body(step_text(step), LONGEST_STEP)]
-        last = position
-    if last < len(episode.steps) - 1:
-        rows.append(f"({len(episode.steps) - 1 - last} steps left out)")
-    rows.append(f"end: {shown_name(episode.end_reason or 'not said')}")
+            head += ["expected", _body(_json(task.expected), limit)]
+    tail = [f"end: {shown_name(episode.end_reason or 'not said')}"]
     if episode.answer is not None:
-        rows += ["answer", _body(episode.answer, LONGEST_STEP)]
-    return Piece(f"a run ({episode.outcome})", "\n".join(rows))
+        tail += ["answer", _body(episode.answer, limit)]
+    room -= tokens("\n".join([*head, *tail]))
+    rows = _steps(episode.steps, situation.at(episode), limit, room)
+    return Piece(f"a run ({episode.outcome})", "\n".join([*head, *rows, *tail]))
 
 
-def _kept(steps: Sequence[Step], events: set[int]) -> list[int]:
-    """Positions of the steps that are shown: around the events, then the first and the last."""
+def _steps(steps: Sequence[Step], events: set[int], limit: int, room: int) -> list[str]:
+    """The steps that there is room for, in their order, with the number of those between."""
+    wanted = _by_importance(steps, events)
+    pieces = [
+        Piece("", f"{_heading(steps[p], events)}\n{_body(step_text(steps[p]), limit)}")
+        for p in wanted
+    ]
+    chosen, _ = choose(pieces, room)
+    shown = {p: piece.text for p, piece in zip(wanted, pieces, strict=True) if piece in chosen}
+    rows, last = [], -1
+    for position in [*sorted(shown), len(steps)]:
+        if position > last + 1:
+            rows.append(f"({count(position - last - 1, 'step')} left out)")
+        rows += [shown[position]] if position in shown else []
+        last = position
+    return rows
+
+
+def _by_importance(steps: Sequence[Step], events: set[int]) -> list[int]:
+    """Positions of the steps at the events, around them, the first ones and the last ones."""
     at = [position for position, step in enumerate(steps) if step.index in events]
-    around = [p + d for d in (0, -1, 1, -AROUND, AROUND) for p in at]
-    wanted = [*around[:MOST_STEPS], 0, 1, len(steps) - 1, len(steps) - 2, *range(len(steps))]
+    around = [p + d for d in (0, -1, 1, -AROUND, AROUND) for p in at[:MOST_STEPS]]
+    wanted = [*around, 0, len(steps) - 1, 1, len(steps) - 2, *range(min(len(steps), MOST_STEPS))]
     real = [position for position in dict.fromkeys(wanted) if 0 <= position < len(steps)]
-    return sorted(real[:MOST_STEPS])
+    return real[:MOST_STEPS]
 
 
 def _heading(step: Step, events: set[int]) -> str:
@@ -110,6 +115,10 @@ def _heading(step: Step, events: set[int]) -> str:
         else ""
     )
     return f"step {step.index} {step.kind}{error}{end}{mark}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _body(text: str, limit: int) -> str:

@@ -52,7 +52,7 @@ class Tools:
 class PanelSettings:
     rounds: int = 2
     attempts: int = 3  # of one role in one round: its answer, and corrections after errors
-    prompt_tokens: int = 16_000  # of one call, as `room` estimates them
+    prompt_tokens: int = 16_000  # of one question, as `room` estimates them
     failing: int = 4  # episodes shown that fail with the pattern
     passing: int = 4  # episodes shown that pass and reach the same code
     parallel: int = 8  # panels at a time

@@ -50,7 +50,7 @@ from bot.diagnose.panel.interface import (
     Words,
 )
 from bot.diagnose.panel.prompts import prompt
-from bot.diagnose.panel.room import Piece, choose, name_left_out
+from bot.diagnose.panel.room import Piece, choose, name_left_out, tokens
 from bot.diagnose.panel.telling import steady, tell
 from bot.display import printable
 from bot.llm.answers import Ask, Failed, T, Turn
@@ -58,6 +58,7 @@ from bot.records import Edit, ModificationSpec
 
 A = TypeVar("A", bound=Answer)
 LONGEST_TROUBLE = 2500
+BY_IMPORTANCE: tuple[Role, ...] = ("engineer", "analyst", "critic", "moderator")
 
 
 async def run_panel(
@@ -119,6 +120,13 @@ class _OnTable:
     tree: str
 
 
+@dataclass(frozen=True)
+class Said(Piece):
+    """An answer that was taken, as text."""
+
+    role: Role
+
+
 @dataclass
 class _Panel:
     """One panel at work: what is on the table, and what was said."""
@@ -129,7 +137,7 @@ class _Panel:
     settings: PanelSettings
     bench: asyncio.Lock  # the tools work for one panel at a time
     round: int = 0
-    said: list[Piece] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
     words: Words = field(default_factory=Words)
     analysis: Analysis | None = None
     on_table: _OnTable | None = None
@@ -266,18 +274,24 @@ class _Panel:
         return {}
 
     def talk_so_far(self) -> str:
-        """What was said, in its order; where there is no room for all, the newest."""
+        """What was said, in its order; where there is no room for all, the newest of each role.
+
+        The newest edits come before everything else: who judges them must see them.
+        """
         if not self.said:
             return ""
-        newest_first, left_out = choose(reversed(self.said), self.briefing.talk_room)
-        texts = [piece.text for piece in reversed(newest_first)]
+        newest = {piece.role: piece for piece in self.said}
+        first = [newest[role] for role in BY_IMPORTANCE if role in newest]
+        pieces = list(dict.fromkeys([*first, *reversed(self.said)]))
+        chosen, left_out = choose(pieces, self.briefing.talk_room)
+        texts = [piece.text for piece in self.said if piece in chosen]
         return "\n\n".join(["# What the panel has said", *texts, name_left_out(left_out)]).strip()
 
     def remember(self, role: Role, answer: Answer) -> None:
         what = f"the {role} in round {self.round}"
         is_code = isinstance(answer, Proposal)
         text = self.briefing.fence.wrap(f"what {what} said", tell(answer), code=is_code)
-        self.said.append(Piece(what, text))
+        self.said.append(Said(what, text, role))
 
     def correction(self, fault: Fault) -> Turn:
         what = self.briefing.fence.wrap("why it was not taken", fault.text, code=True)
@@ -294,6 +308,10 @@ class _Panel:
 
     async def try_edits(self, proposal: Proposal) -> Fault | None:
         """Puts the edits on the table if they leak nothing, apply, and pass the tests."""
+        needed = tokens(tell(proposal))
+        if needed > self.briefing.talk_room:
+            text = f"The answer has about {needed} tokens; there is room for "
+            return Fault("form", f"{text}{self.briefing.talk_room}. Make a smaller edit.")
         if not proposal.edits:
             return None
         spec = self.make_spec(proposal)

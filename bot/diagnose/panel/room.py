@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 CHARACTERS_A_TOKEN = 4
 MOST_NAMED = 12
@@ -18,18 +19,22 @@ class Piece:
     text: str
 
 
+P = TypeVar("P", bound=Piece)
+
+
 def tokens(text: str) -> int:
     """An estimate: one token for four ASCII characters, and for each other character."""
     plain = sum(char.isascii() for char in text)
     return -(-plain // CHARACTERS_A_TOKEN) + len(text) - plain
 
 
-def choose(pieces: Iterable[Piece], room: int) -> tuple[list[Piece], list[Piece]]:
+def choose(pieces: Iterable[P], room: int) -> tuple[list[P], list[P]]:
     """Those that fit into `room` tokens, the first first, and those that do not.
 
     One that does not fit leaves its room to smaller ones after it.
     """
-    chosen, left_out = [], []
+    chosen: list[P] = []
+    left_out: list[P] = []
     for piece in pieces:
         needed = tokens(piece.text) + 1
         if needed <= room:
