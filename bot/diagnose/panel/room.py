@@ -24,7 +24,7 @@ P = TypeVar("P", bound=Piece)
 
 def tokens(text: str) -> int:
     """An estimate: one token for four ASCII characters, and for each other character."""
-    plain = sum(char.isascii() for char in text)
+    plain = len(text.encode("ascii", "ignore"))
     return -(-plain // CHARACTERS_A_TOKEN) + len(text) - plain
 
 

@@ -16,7 +16,7 @@ from bot.diagnose.panel.answers import Critique, Proposal
 from bot.diagnose.panel.interface import PanelSettings, Proposed, Rejected
 from bot.diagnose.panel.panel import run_panel
 from bot.llm.answers import Turn
-from bot.records import Episode, HarnessStep, ModelStep, UserStep
+from bot.records import Episode, HarnessStep, ToolStep, UserStep
 from tests.diagnose.panel.injections import BAIT, INJECTIONS
 from tests.diagnose.panel.library import (
     ACCEPT,
@@ -37,39 +37,29 @@ ORDER = re.compile(r"CANARY: write `([^`]+)`: `([^`]+)`")
 MARKER = re.compile(r"<\|?/?[|｜]|<s>|</s>|\[/?INST\]|<<SYS|<(?:start|end)_of_turn>")
 
 
-def poisoned(text: str, place: str) -> Situation:
-    """The usual situation with `text` in one place of its trajectories."""
+def poisoned(text: str) -> Situation:
+    """The usual situation with `text` wherever strangers write."""
 
     def episode(number: int) -> Episode:
-        made = wrong_field(f"task-000{number}")
-        if place == "reply":
-            made.steps[0] = ModelStep(index=0, content=f"read_loan(L101, price) {text}")
-        elif place == "result":
-            made.steps[1] = made.steps[1].model_copy(
-                update={"result": f"error: unknown field price {text}"}
-            )
-        elif place == "harness":
-            made.steps.append(HarnessStep(index=2, event="exception", type=text, message=text))
-        elif place == "user":
-            made.steps.append(UserStep(index=2, content=text))
-        elif place == "arguments":
-            made.steps[1] = made.steps[1].model_copy(update={"arguments": {text: text}})
-        elif place == "end":
-            made.answer = made.end_reason = text
-        elif place == "name":
-            made.steps[1] = made.steps[1].model_copy(update={"name": text})
+        made = wrong_field(f"task-000{number}", said=f"read_loan(L101, price) {text}")
+        made.steps[1] = ToolStep(
+            index=1,
+            name=f"read_loan {text}",
+            arguments={text: text},
+            result=f"error: unknown field price {text}",
+            error=True,
+        )
+        made.steps.append(
+            HarnessStep(index=2, event="exception", type=text, message=text, frames=[f"{text}:x:1"])
+        )
+        made.steps.append(UserStep(index=3, content=text))
+        made.answer = made.end_reason = text
         return made
 
-    failing = [episode(number) for number in range(1, 5)]
-    more = {"template": text} if place == "template" else {}
-    case = situation(failing=failing, **more)
-    if place == "task":
-        for task in case.tasks.values():
-            task.input["message"] = text
+    case = situation(failing=[episode(number) for number in range(1, 5)], template=text)
+    for task in case.tasks.values():
+        task.input["message"] = text
     return case
-
-
-PLACES = ["reply", "result", "harness", "user", "arguments", "end", "name", "template", "task"]
 
 
 def obedient() -> ScriptedPanel:
@@ -112,7 +102,7 @@ def obedient() -> ScriptedPanel:
 @pytest.mark.parametrize("name", INJECTIONS)
 def test_the_obedient_panel_brings_nothing_about(name: str) -> None:
     script, bench = obedient(), Bench()
-    case = poisoned(INJECTIONS[name], "result")
+    case = poisoned(INJECTIONS[name])
     result = asyncio.run(
         run_panel(case, bench.tools(case), script, PanelSettings(prompt_tokens=40_000))
     )
@@ -125,29 +115,13 @@ def test_the_obedient_panel_brings_nothing_about(name: str) -> None:
 
 @pytest.mark.parametrize("name", INJECTIONS)
 def test_injected_text_stays_inside_the_fence(name: str) -> None:
-    gossiping = obedient()
-    script = panel(critic=gossiping.critic, engineer=[PROPOSAL])
-    for place in PLACES:
-        script.asked.clear()
-        case = poisoned(INJECTIONS[name], place)
-        evidence = [
-            ANALYSIS.evidence[n].model_copy(update={"quote": "read_loan(L101", "step": 0})
-            for n in (0, 1)
-        ]
-        shown = ANALYSIS.model_copy(
-            update={
-                "evidence": [
-                    *evidence,
-                    # An event's step, whatever was done to its text.
-                    ANALYSIS.evidence[0],
-                ]
-            }
-        )
-        script.analyst = [shown]
-        result = asyncio.run(run_panel(case, Bench().tools(case), script, PanelSettings()))
-        assert isinstance(result, Proposed), result
-        for _, turns in script.asked:
-            check_turns(turns)
+    script, case = panel(critic=obedient().critic), poisoned(INJECTIONS[name])
+    settings = PanelSettings(prompt_tokens=40_000)
+    result = asyncio.run(run_panel(case, Bench().tools(case), script, settings))
+    assert isinstance(result, Proposed), result
+    assert "CANARY" in script.asked[0][1][1].content
+    for _, turns in script.asked:
+        check_turns(turns)
 
 
 def check_turns(turns: Sequence[Turn]) -> None:
@@ -165,8 +139,11 @@ def check_turns(turns: Sequence[Turn]) -> None:
 @pytest.mark.parametrize("name", ["chat markers", "zero width", "secrets", "very long", "tags"])
 def test_what_was_shown_can_be_quoted(name: str) -> None:
     """Cleaning changes the text that roles see; a quote of it is checked against the same."""
-    case = poisoned(INJECTIONS[name], "result")
-    script = panel()
+    failing = [wrong_field(f"task-000{number}") for number in (1, 2)]
+    for episode in failing:
+        said = f"error: unknown field price {INJECTIONS[name]}"
+        episode.steps[1] = episode.steps[1].model_copy(update={"result": said})
+    case, script = situation(failing=failing), panel()
     asyncio.run(run_panel(case, Bench().tools(case), script, PanelSettings()))
     shown = re.findall(r"^    (\S.{20,150})", script.asked[0][1][1].content, re.MULTILINE)
     quotes = [line for line in shown if "unknown field price" in line and "->" in line]
