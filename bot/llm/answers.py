@@ -72,7 +72,8 @@ class Failed:
 class Said:
     """What one call brought, before it is read: a text, or why there is none, or both.
 
-    `finish` is the endpoint's own word (`stop`, `length`, …), None where the answer broke off.
+    `finish` is the endpoint's own word (`stop`, `length`, …), None where the answer broke off,
+    and `repetition` where we cut it for that.
     """
 
     text: str = ""
@@ -142,6 +143,9 @@ def read_answer(said: Said, answer: type[T]) -> T | Failed:
         )
     if said.finish == "content_filter":
         return Failed("refused", "The endpoint's filter withheld the answer; try another model.")
+    if said.finish == "repetition":
+        reason = "The model repeats itself without end and was cut; try another model."
+        return Failed("repetition", reason)
     if said.finish in ("length", None):
         return Failed("truncated", "The answer stops half-way; ask for less, or allow more tokens.")
     if not said.text.strip():
