@@ -92,23 +92,27 @@ class Ask(Protocol):
     async def __call__(self, label: str, turns: Sequence[Turn], answer: type[T]) -> T | Failed: ...
 
 
-Call = Callable[[str, Sequence[Turn], type[BaseModel]], Awaitable[Said | None]]
-"""One call; None where there is nobody to ask."""
+Call = Callable[[str, Sequence[Turn], type[BaseModel], Sequence[Turn]], Awaitable[Said | None]]
+"""One call: label, question, schema, and the turns that complain of an earlier answer.
+
+The result is None where there is nobody to ask. A question keeps its digest through its repairs:
+the words of a complaint differ between versions of Python and of pydantic.
+"""
 
 
 async def ask_until_valid(
     label: str, turns: Sequence[Turn], answer: type[T], call: Call
 ) -> T | Failed:
     """The answer through `call`; what is wrong with one is fed back, at most REPAIRS times."""
-    said = await call(label, turns, answer)
+    said = await call(label, turns, answer, ())
     if said is None:
         return Failed("unreachable", f"The transcript has no call {label}.")
     result = read_answer(said, answer)
     for number in range(1, REPAIRS + 1):
         if not isinstance(result, Failed) or result.kind not in REPAIRABLE:
             break
-        again = [*turns, *_complaint(said, result)]
-        said = await call(f"{label}/repair-{number}", _alternating(again), answer)
+        complaint = _complaint(said, result)
+        said = await call(f"{label}/repair-{number}", turns, answer, complaint)
         if said is None:
             break
         result = read_answer(said, answer)
@@ -272,7 +276,7 @@ def _complaint(said: Said, failed: Failed) -> list[Turn]:
     return [*quoted, Turn("user", order)]
 
 
-def _alternating(turns: Sequence[Turn]) -> list[Turn]:
+def alternating(turns: Sequence[Turn]) -> list[Turn]:
     """Neighbours of one role as one turn: some chat templates refuse two in a row."""
     merged: list[Turn] = []
     for turn in turns:

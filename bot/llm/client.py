@@ -21,7 +21,17 @@ from bot.config import EMBEDDED, PanelTable, RoleTable
 from bot.display import scrub
 from bot.errors import BudgetSpent
 from bot.llm.abilities import Abilities, AbilityBook, follows_schema
-from bot.llm.answers import Ask, Failed, Said, T, Turn, ask_until_valid, is_whole, read_answer
+from bot.llm.answers import (
+    Ask,
+    Failed,
+    Said,
+    T,
+    Turn,
+    alternating,
+    ask_until_valid,
+    is_whole,
+    read_answer,
+)
 from bot.llm.budget import BudgetMeter
 from bot.llm.endpoint import Endpoint, open_endpoint
 from bot.llm.retry import Retry
@@ -93,11 +103,17 @@ class Client:
         """The name of the model that answers `label`."""
         return self._table(label).name
 
-    async def call(self, label: str, turns: Sequence[Turn], answer: type[BaseModel]) -> Said:
+    async def call(
+        self,
+        label: str,
+        turns: Sequence[Turn],
+        answer: type[BaseModel],
+        complaint: Sequence[Turn] = (),
+    ) -> Said:
         """One question, tried until there is an answer or no hope; recorded with its outcome."""
         table = self._table(label)
         line = self.lines[_server(table)]
-        asked = scrubbed(turns)
+        asked = scrubbed(alternating([*turns, *complaint]))
         spent: list[Usage] = []
         async with line.room:
             started = time.monotonic()
@@ -114,7 +130,7 @@ class Client:
         self.transcript.append(
             CallRecord(
                 label=label,
-                digest=question_digest(table.name, asked, answer),
+                digest=question_digest(table.name, turns, answer),
                 model=table.name,
                 settings={**line.endpoint.settings, **_settings(table), "form": how.form},
                 turns=asked,

@@ -86,7 +86,9 @@ def always(answer: Answer) -> Script:
 
 def refusing(message: str, **more: Any) -> bytes:
     """The body of an error, in the words of OpenAI's protocol."""
-    return json.dumps({"error": {"message": message, "type": "invalid_request_error", **more}}).encode()
+    return json.dumps(
+        {"error": {"message": message, "type": "invalid_request_error", **more}}
+    ).encode()
 
 
 def kind(result: Any) -> str:
