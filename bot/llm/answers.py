@@ -180,6 +180,13 @@ def find_objects(text: str) -> list[dict[str, Any] | Failed]:
     return found
 
 
+def well_formed(text: str) -> str:
+    """`text` as every encoding can hold it: halves of a character are joined, or replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def is_whole(text: str) -> bool:
     """Whether `text` holds a complete object, whatever became of the connection."""
     return any(isinstance(found, dict) for found in find_objects(text))
@@ -237,16 +244,24 @@ def _fault(value: Any) -> str | None:
     return None
 
 
-_THOUGHT = re.compile(r"(?is)<(think|thinking|reasoning)>.*?</\1>")
-_END_OF_THOUGHT = re.compile(r"(?is)^.*</(?:think|thinking|reasoning)>")
-_OPEN_THOUGHT = re.compile(r"(?is)<(?:think|thinking|reasoning)>.*\Z")
+_THOUGHT_TAG = re.compile(r"(?i)<(/?)(?:think|thinking|reasoning)>")
 
 
 def _without_thoughts(text: str) -> str:
     """`text` without blocks of thought, also where a template swallowed one of the two tags."""
-    text = _THOUGHT.sub("", text)
-    text = _END_OF_THOUGHT.sub("", text)
-    return _OPEN_THOUGHT.sub("", text)
+    kept: list[str] = []
+    depth = position = 0
+    for tag in _THOUGHT_TAG.finditer(text):
+        if depth == 0:
+            kept.append(text[position : tag.start()])
+        if not tag[1]:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:  # it ends here and began before the text did
+            kept.clear()
+        position = tag.end()
+    return "".join(kept) + (text[position:] if depth == 0 else "")
 
 
 def _is_html(text: str) -> bool:

@@ -31,6 +31,7 @@ from bot.llm.answers import (
     ask_until_valid,
     is_whole,
     read_answer,
+    well_formed,
 )
 from bot.llm.budget import BudgetMeter
 from bot.llm.endpoint import Endpoint, open_endpoint
@@ -250,8 +251,8 @@ class Client:
 
 
 def clean(text: str) -> str:
-    """`text` without secrets, also where JSON spells them in escapes."""
-    return scrub(_ESCAPED.sub(_plainly, text))
+    """`text` as it may be kept: without secrets, also where JSON spells them in escapes."""
+    return scrub(_ESCAPED.sub(_plainly, well_formed(text)))
 
 
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9a-fA-F])")

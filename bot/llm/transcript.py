@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.display import scrub
 from bot.errors import InputError, RepositoryError
-from bot.llm.answers import Ask, Failed, Kind, Said, T, Turn, ask_until_valid
+from bot.llm.answers import Ask, Failed, Kind, Said, T, Turn, ask_until_valid, well_formed
 from bot.llm.canonical import request_digest
 from bot.records import Usage
 
@@ -61,7 +61,8 @@ def question_digest(model: str, turns: Sequence[Turn], answer: type[BaseModel]) 
 
 
 def scrubbed(turns: Sequence[Turn]) -> list[Turn]:
-    return [Turn(turn.role, scrub(turn.content)) for turn in turns]
+    """`turns` as they may be sent and kept: without secrets, and without halves of characters."""
+    return [Turn(turn.role, scrub(well_formed(turn.content))) for turn in turns]
 
 
 class Transcript:

@@ -82,7 +82,10 @@ async def exchange(
         async with (
             asyncio.timeout(timeout_s),
             client.chat.completions.with_streaming_response.create(
-                model=body["model"], messages=body["messages"], extra_body=rest
+                model=body["model"],
+                messages=body["messages"],
+                extra_body=rest,
+                timeout=timeout_s,
             ) as response,
         ):
             heard.begun = True
@@ -226,7 +229,8 @@ class _Heard:
         if length - self._looked >= LOOK_EVERY:
             self._looked = length
             self._repeats = repeats_itself(self._text) or repeats_itself(self._thought)
-            self._cut = length > self._longest
+            if length > self._longest:
+                self._cut, self._text = True, self._text[: self._longest]
 
     def said(self, endpoint: Endpoint) -> Said:
         failed: Failed | None = None

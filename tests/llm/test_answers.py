@@ -1,13 +1,14 @@
 """An answer is read out of whatever text a model wrote, or it is said what is wrong."""
 
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.llm.answers import Failed, Said, find_objects, read_answer
+from bot.llm.answers import Failed, Said, find_objects, read_answer, well_formed
 from tests.llm.asking import GOOD, GOOD_TEXT, Cause
 
 
@@ -111,6 +112,18 @@ def test_prose_around_it_does_not_hide_an_answer(layer: Any, steps: list[int], p
     assert read(f"{prose}{wanted.model_dump_json()}{prose}") == wanted
 
 
-def test_a_text_full_of_braces_is_read_in_no_time() -> None:
-    assert read("{" * 1_000_000).kind == "not_json"
-    assert read('{"a' * 300_000).kind == "not_json"
+@pytest.mark.parametrize("piece", ["{", '{"a', "<think>", "</think>", "<think>{</think>"])
+def test_a_text_full_of_beginnings_is_read_in_no_time(piece: str) -> None:
+    started = time.monotonic()
+    assert read(piece * 20_000).kind == "not_json"
+    assert time.monotonic() - started < 1.0
+
+
+def test_thoughts_within_thoughts_are_left_out() -> None:
+    inner = '{"layer": "prompt", "steps": []}'
+    assert read(f"<think>a<think>{inner}</think>{inner}</think>{GOOD_TEXT}") == GOOD
+
+
+def test_halves_of_characters_are_joined_or_replaced() -> None:
+    assert well_formed("\ud83d" + "\ude00") == "😀"
+    assert well_formed("é\ud800!") == "é\ufffd!"

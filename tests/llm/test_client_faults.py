@@ -7,9 +7,21 @@ from typing import Any
 
 import pytest
 
-from bot.llm.answers import REPAIRS
+from bot.llm.answers import REPAIRS, Turn
+from bot.llm.client import Client
 from bot.llm.scripted import EVENTS, Answer, Fault, event
-from tests.llm.asking import GOOD, GOOD_TEXT, QUICK, always, kind, refusing, run
+from bot.llm.transcript import Transcript
+from tests.llm.asking import (
+    GOOD,
+    GOOD_TEXT,
+    LABEL,
+    QUICK,
+    Cause,
+    always,
+    kind,
+    refusing,
+    run,
+)
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 PAGE = b"<!DOCTYPE html><html><body>Bad gateway</body></html>"
@@ -229,3 +241,29 @@ def test_nobody_there() -> None:
     assert kind(asked.result) == "unreachable"
     assert "base_url" in asked.result.reason
     assert asked.meter.tokens == 0
+
+
+def test_halves_of_characters_do_no_harm() -> None:
+    """JSON can spell half a character; a stream may cut a whole one in two."""
+
+    class Note(Cause):
+        note: str
+
+    halves = ['{"layer": "tool", "steps": [], "note": "', "\ud83d", "\ude00", ' \ud800"}']
+    pieces = [*(event(half) for half in halves), event("", "stop"), b"data: [DONE]\n\n"]
+
+    async def talk(client: Client) -> list[Any]:
+        return [await client(LABEL, [Turn("user", "What of \udfff?")], Note)]
+
+    asked = run(always(Fault(200, EVENTS, pieces=pieces)), talk=talk)
+    assert asked.result.note == "😀 \ufffd"
+    assert asked.server.requests[0]["messages"][0]["content"] == "What of \ufffd?"
+    assert Transcript.from_text(asked.transcript.to_text()).records == asked.transcript.records
+
+
+def test_a_long_error_is_cut_and_takes_no_time() -> None:
+    started = time.monotonic()
+    asked = run(always(Fault(400, body=refusing("a" * 2_000_000))))
+    assert kind(asked.result) == "rejected"
+    assert len(asked.result.reason) < 600
+    assert time.monotonic() - started < 3
