@@ -72,7 +72,8 @@ class Failed:
 class Said:
     """What one call brought, before it is read: a text, or why there is none, or both.
 
-    `finish` is the endpoint's own word (`stop`, `length`, …), None where the answer broke off.
+    `finish` is the endpoint's own word (`stop`, `length`, …), None where the answer broke off,
+    and `repetition` where we cut it for that.
     """
 
     text: str = ""
@@ -91,23 +92,27 @@ class Ask(Protocol):
     async def __call__(self, label: str, turns: Sequence[Turn], answer: type[T]) -> T | Failed: ...
 
 
-Call = Callable[[str, Sequence[Turn], type[BaseModel]], Awaitable[Said | None]]
-"""One call; None where there is nobody to ask."""
+Call = Callable[[str, Sequence[Turn], type[BaseModel], Sequence[Turn]], Awaitable[Said | None]]
+"""One call: label, question, schema, and the turns that complain of an earlier answer.
+
+The result is None where there is nobody to ask. A question keeps its digest through its repairs:
+the words of a complaint differ between versions of Python and of pydantic.
+"""
 
 
 async def ask_until_valid(
     label: str, turns: Sequence[Turn], answer: type[T], call: Call
 ) -> T | Failed:
     """The answer through `call`; what is wrong with one is fed back, at most REPAIRS times."""
-    said = await call(label, turns, answer)
+    said = await call(label, turns, answer, ())
     if said is None:
         return Failed("unreachable", f"The transcript has no call {label}.")
     result = read_answer(said, answer)
     for number in range(1, REPAIRS + 1):
         if not isinstance(result, Failed) or result.kind not in REPAIRABLE:
             break
-        again = [*turns, *_complaint(said, result)]
-        said = await call(f"{label}/repair-{number}", _alternating(again), answer)
+        complaint = _complaint(said, result)
+        said = await call(f"{label}/repair-{number}", turns, answer, complaint)
         if said is None:
             break
         result = read_answer(said, answer)
@@ -142,6 +147,9 @@ def read_answer(said: Said, answer: type[T]) -> T | Failed:
         )
     if said.finish == "content_filter":
         return Failed("refused", "The endpoint's filter withheld the answer; try another model.")
+    if said.finish == "repetition":
+        reason = "The model repeats itself without end and was cut; try another model."
+        return Failed("repetition", reason)
     if said.finish in ("length", None):
         return Failed("truncated", "The answer stops half-way; ask for less, or allow more tokens.")
     if not said.text.strip():
@@ -170,6 +178,13 @@ def find_objects(text: str) -> list[dict[str, Any] | Failed]:
         found.append(value)
         position = end
     return found
+
+
+def well_formed(text: str) -> str:
+    """`text` as every encoding can hold it: halves of a character are joined, or replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def is_whole(text: str) -> bool:
@@ -229,16 +244,24 @@ def _fault(value: Any) -> str | None:
     return None
 
 
-_THOUGHT = re.compile(r"(?is)<(think|thinking|reasoning)>.*?</\1>")
-_END_OF_THOUGHT = re.compile(r"(?is)^.*</(?:think|thinking|reasoning)>")
-_OPEN_THOUGHT = re.compile(r"(?is)<(?:think|thinking|reasoning)>.*\Z")
+_THOUGHT_TAG = re.compile(r"(?i)<(/?)(?:think|thinking|reasoning)>")
 
 
 def _without_thoughts(text: str) -> str:
     """`text` without blocks of thought, also where a template swallowed one of the two tags."""
-    text = _THOUGHT.sub("", text)
-    text = _END_OF_THOUGHT.sub("", text)
-    return _OPEN_THOUGHT.sub("", text)
+    kept: list[str] = []
+    depth = position = 0
+    for tag in _THOUGHT_TAG.finditer(text):
+        if depth == 0:
+            kept.append(text[position : tag.start()])
+        if not tag[1]:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:  # it ends here and began before the text did
+            kept.clear()
+        position = tag.end()
+    return "".join(kept) + (text[position:] if depth == 0 else "")
 
 
 def _is_html(text: str) -> bool:
@@ -268,7 +291,7 @@ def _complaint(said: Said, failed: Failed) -> list[Turn]:
     return [*quoted, Turn("user", order)]
 
 
-def _alternating(turns: Sequence[Turn]) -> list[Turn]:
+def alternating(turns: Sequence[Turn]) -> list[Turn]:
     """Neighbours of one role as one turn: some chat templates refuse two in a row."""
     merged: list[Turn] = []
     for turn in turns:

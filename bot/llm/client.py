@@ -21,7 +21,18 @@ from bot.config import EMBEDDED, PanelTable, RoleTable
 from bot.display import scrub
 from bot.errors import BudgetSpent
 from bot.llm.abilities import Abilities, AbilityBook, follows_schema
-from bot.llm.answers import Ask, Failed, Said, T, Turn, ask_until_valid, is_whole, read_answer
+from bot.llm.answers import (
+    Ask,
+    Failed,
+    Said,
+    T,
+    Turn,
+    alternating,
+    ask_until_valid,
+    is_whole,
+    read_answer,
+    well_formed,
+)
 from bot.llm.budget import BudgetMeter
 from bot.llm.endpoint import Endpoint, open_endpoint
 from bot.llm.retry import Retry
@@ -93,11 +104,17 @@ class Client:
         """The name of the model that answers `label`."""
         return self._table(label).name
 
-    async def call(self, label: str, turns: Sequence[Turn], answer: type[BaseModel]) -> Said:
+    async def call(
+        self,
+        label: str,
+        turns: Sequence[Turn],
+        answer: type[BaseModel],
+        complaint: Sequence[Turn] = (),
+    ) -> Said:
         """One question, tried until there is an answer or no hope; recorded with its outcome."""
         table = self._table(label)
         line = self.lines[_server(table)]
-        asked = scrubbed(turns)
+        asked = scrubbed(alternating([*turns, *complaint]))
         spent: list[Usage] = []
         async with line.room:
             started = time.monotonic()
@@ -114,7 +131,7 @@ class Client:
         self.transcript.append(
             CallRecord(
                 label=label,
-                digest=question_digest(table.name, asked, answer),
+                digest=question_digest(table.name, turns, answer),
                 model=table.name,
                 settings={**line.endpoint.settings, **_settings(table), "form": how.form},
                 turns=asked,
@@ -234,8 +251,8 @@ class Client:
 
 
 def clean(text: str) -> str:
-    """`text` without secrets, also where JSON spells them in escapes."""
-    return scrub(_ESCAPED.sub(_plainly, text))
+    """`text` as it may be kept: without secrets, also where JSON spells them in escapes."""
+    return scrub(_ESCAPED.sub(_plainly, well_formed(text)))
 
 
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9a-fA-F])")

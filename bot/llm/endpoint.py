@@ -14,6 +14,8 @@ from bot.config import EMBEDDED, ModelTable
 from bot.display import printable, remember_secret, scrub
 from bot.errors import EndpointError
 
+LONGEST_WORDS = 2000  # characters of a server's error that are looked at
+
 
 @dataclass(frozen=True)
 class Endpoint:
@@ -27,7 +29,8 @@ class Endpoint:
 
     def hide(self, text: str, limit: int = 500) -> str:
         """The endpoint's words for a person: one line, without the key or a fragment of it."""
-        return printable(_without_fragments(scrub(text), self.api_key), limit)
+        said = scrub(text[:LONGEST_WORDS])
+        return printable(_without_fragments(said, self.api_key), limit)
 
 
 @contextmanager

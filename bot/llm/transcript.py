@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.display import scrub
 from bot.errors import InputError, RepositoryError
-from bot.llm.answers import Ask, Failed, Kind, Said, T, Turn, ask_until_valid
+from bot.llm.answers import Ask, Failed, Kind, Said, T, Turn, ask_until_valid, well_formed
 from bot.llm.canonical import request_digest
 from bot.records import Usage
 
@@ -27,7 +27,8 @@ PASSING = frozenset({"budget", "timeout", "unreachable", "rejected"})
 class CallRecord(BaseModel):
     """One call: what was asked, what came back, what it cost.
 
-    `digest` is of turns, schema and model. `outcome` is `answered` or a kind of Failed;
+    `digest` is of question, schema and model; `turns` also have the complaint of an earlier answer,
+    where that is asked again. `outcome` is `answered` or a kind of Failed;
     `failed` is True where the call itself failed, before its text was read.
     """
 
@@ -53,14 +54,15 @@ class CallRecord(BaseModel):
 
 
 def question_digest(model: str, turns: Sequence[Turn], answer: type[BaseModel]) -> str:
-    """The digest of a question; `turns` are scrubbed already."""
-    messages = [[turn.role, turn.content] for turn in turns]
+    """The digest of a question, without secrets in it; of one that is asked again, the same."""
+    messages = [[turn.role, turn.content] for turn in scrubbed(turns)]
     schema = answer.model_json_schema()
     return request_digest({"model": model, "messages": messages, "schema": schema})
 
 
 def scrubbed(turns: Sequence[Turn]) -> list[Turn]:
-    return [Turn(turn.role, scrub(turn.content)) for turn in turns]
+    """`turns` as they may be sent and kept: without secrets, and without halves of characters."""
+    return [Turn(turn.role, scrub(well_formed(turn.content))) for turn in turns]
 
 
 class Transcript:
@@ -122,7 +124,7 @@ class Transcript:
         record = self._by_label.get(label)
         if record is None:
             return None
-        same = question_digest(model or record.model, scrubbed(turns), answer) == record.digest
+        same = question_digest(model or record.model, turns, answer) == record.digest
         return record if same else None
 
     def close(self) -> None:
@@ -162,7 +164,13 @@ def _parse(text: str, where: str) -> list[CallRecord]:
 class Caller(Protocol):
     """An Ask whose single calls can be made one by one, each recorded: the client."""
 
-    async def call(self, label: str, turns: Sequence[Turn], answer: type[BaseModel]) -> Said: ...
+    async def call(
+        self,
+        label: str,
+        turns: Sequence[Turn],
+        answer: type[BaseModel],
+        complaint: Sequence[Turn],
+    ) -> Said: ...
 
     def model(self, label: str) -> str: ...
 
@@ -176,13 +184,18 @@ def replaying(transcript: Transcript, ask: Ask | None) -> Ask:
     """
 
     async def answered(label: str, turns: Sequence[Turn], answer: type[T]) -> T | Failed:
-        async def call(step: str, turns: Sequence[Turn], answer: type[BaseModel]) -> Said | None:
+        async def call(
+            step: str,
+            turns: Sequence[Turn],
+            answer: type[BaseModel],
+            complaint: Sequence[Turn],
+        ) -> Said | None:
             model = ask.model(step) if isinstance(ask, Caller) else SCRIPT if ask else None
             record = transcript.find(step, turns, answer, model)
             if record is not None and (ask is None or record.outcome not in PASSING):
                 return record.said()
             if isinstance(ask, Caller):
-                return await ask.call(step, turns, answer)
+                return await ask.call(step, turns, answer, complaint)
             if ask is None or step != label:  # a script has mended its answers itself
                 return None
             return _keep(transcript, step, turns, answer, await ask(step, turns, answer))
@@ -207,7 +220,7 @@ def _keep(
     asked = scrubbed(turns)
     record = CallRecord(
         label=label,
-        digest=question_digest(SCRIPT, asked, answer),
+        digest=question_digest(SCRIPT, turns, answer),
         model=SCRIPT,
         turns=asked,
         answer="" if isinstance(result, Failed) else scrub(result.model_dump_json()),

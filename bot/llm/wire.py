@@ -82,7 +82,10 @@ async def exchange(
         async with (
             asyncio.timeout(timeout_s),
             client.chat.completions.with_streaming_response.create(
-                model=body["model"], messages=body["messages"], extra_body=rest
+                model=body["model"],
+                messages=body["messages"],
+                extra_body=rest,
+                timeout=timeout_s,
             ) as response,
         ):
             heard.begun = True
@@ -168,7 +171,10 @@ class _Heard:
             whole = b"".join([block async for block in blocks])
             if not whole.lstrip().startswith((b"data:", b":")):
                 self.is_html = whole.lstrip()[:1] == b"<"
-                self._event(json.loads(whole))
+                answer = json.loads(whole)
+                self._event(answer)
+                if not answer.get("choices"):
+                    raise ValueError("the answer has no choices")
                 self._ended = True
                 return
             lines = whole.splitlines()
@@ -203,11 +209,11 @@ class _Heard:
         if usage != Usage():
             self._usage = usage
         choices = event.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, dict):
-            if choices is None and usage == Usage():
-                raise ValueError("the answer has no choices")
+        if not choices:  # the last event has the usage alone, and some servers send others
             return
+        choice = choices[0] if isinstance(choices, list) else None
+        if not isinstance(choice, dict):
+            raise ValueError("the answer's choices are odd")
         part = choice.get("delta") or choice.get("message")
         if isinstance(part, dict):
             self._text += _text(part.get("content"))
@@ -223,16 +229,14 @@ class _Heard:
         if length - self._looked >= LOOK_EVERY:
             self._looked = length
             self._repeats = repeats_itself(self._text) or repeats_itself(self._thought)
-            self._cut = length > self._longest
+            if length > self._longest:
+                self._cut, self._text = True, self._text[: self._longest]
 
     def said(self, endpoint: Endpoint) -> Said:
         failed: Failed | None = None
         finish = self._finish or ("stop" if self._ended else None)
-        if self._repeats and not is_whole(self._text):
-            reason = "The model repeats itself without end and was cut; try another model."
-            failed = Failed("repetition", reason)
-        elif self._cut:
-            failed = Failed("truncated", "The answer is longer than its tokens allow, and was cut.")
+        if self._repeats or self._cut:
+            finish = "repetition" if self._repeats else "length"
         elif self._refusal and not self._text.strip():
             words = endpoint.hide(self._refusal, 300)
             failed = Failed("refused", f"The model declines: {words}")
@@ -284,7 +288,7 @@ def _status_fault(error: openai.APIStatusError, endpoint: Endpoint) -> Fault:
             f"The endpoint answered {status}: {words}; try again later.",
             again=not for_good,
             asked_s=retry_after(headers),
-            words=words if status >= 500 else None,
+            words=words if status >= 500 and not for_good else None,
         )
     return Fault(
         "rejected",
