@@ -22,7 +22,7 @@ from bot.diagnose.catalog import NotApplicable, Situation, propose
 from bot.diagnose.prose import explain
 from bot.display import count
 from bot.edit.refusal import Refusal
-from bot.gate.leakage import find_leak
+from bot.gate.leakage import all_text, find_leak
 from bot.gate.paired_test import Arm, Comparison, compare, sign_flip_p_value
 from bot.gate.screening import screen
 from bot.gate.verdict import decide
@@ -189,8 +189,8 @@ def try_change(
     elif candidate == tree:
         refusal = "It changes nothing: what it asks for is there already."
     else:
-        files, added = [edit.file for edit in spec.edits], [edit.code for edit in spec.edits]
-        refusal = static_checks(shop, base_tree, candidate, files, "\n".join(added))
+        files = [edit.file for edit in spec.edits]
+        refusal = static_checks(shop, base_tree, candidate, files, all_text(spec))
     if refusal is None:
         assert isinstance(candidate, str)
         after = shop.run_train(candidate)

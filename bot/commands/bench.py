@@ -102,7 +102,7 @@ def open_bench(
 
 def other_model(table: HarnessTable, name: str) -> ModelTable:
     """The model `name`: one of `other_models`, or another one of the harness's own endpoint."""
-    from bot.llm.endpoint import EMBEDDED
+    from bot.config import EMBEDDED
 
     for model in table.other_models:
         if model.name == name:

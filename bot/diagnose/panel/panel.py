@@ -1,0 +1,362 @@
+"""The talk of one panel, and of all panels of a run side by side.
+
+A round: the Analyst finds the cause, the Engineer writes the edit, the Critic objects, the
+Moderator decides. `narrow` starts another round at the Engineer or the Analyst. What is said is
+checked as it is said; a role that errs is told, and may correct itself a limited number of times.
+
+A panel is a function of its inputs and of the answers: the same answers give the same questions,
+so a killed one goes on after the last recorded answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from bot.diagnose.catalog import Situation
+from bot.diagnose.panel.answers import (
+    Analysis,
+    Answer,
+    Critique,
+    Proposal,
+    Role,
+    Ruling,
+)
+from bot.diagnose.panel.briefing import Briefing, brief
+from bot.diagnose.panel.checks import (
+    Fault,
+    check_analysis,
+    check_critique,
+    check_ruling,
+    cited_tasks,
+    risk_tasks,
+)
+from bot.diagnose.panel.fence import cut
+from bot.diagnose.panel.interface import (
+    Exchange,
+    ModelsFault,
+    PanelFailed,
+    PanelResult,
+    PanelSettings,
+    Proposed,
+    Rejected,
+    RejectionKind,
+    Tools,
+    Trouble,
+    Words,
+)
+from bot.diagnose.panel.prompts import prompt
+from bot.diagnose.panel.room import Piece, choose, name_left_out, tokens
+from bot.diagnose.panel.telling import steady, tell
+from bot.display import printable
+from bot.llm.answers import Ask, Failed, T, Turn
+from bot.records import Edit, ModificationSpec
+
+A = TypeVar("A", bound=Answer)
+LONGEST_TROUBLE = 2500
+BY_IMPORTANCE: tuple[Role, ...] = ("engineer", "analyst", "critic", "moderator")
+
+
+async def run_panel(
+    situation: Situation, tools: Tools, ask: Ask, settings: PanelSettings
+) -> PanelResult:
+    """What one panel makes of one pattern."""
+    (result,) = await run_panels([situation], tools, ask, settings)
+    return result
+
+
+async def run_panels(
+    situations: Sequence[Situation], tools: Tools, ask: Ask, settings: PanelSettings
+) -> list[PanelResult]:
+    """One panel a pattern, side by side; the results are in the order of the situations.
+
+    The situations are of one base revision, and no two of one pattern. The first question is
+    answered before other panels ask: from then on the server has the shared prefix in its cache.
+    """
+    briefings = brief(situations, tools, settings)
+    seats, bench, warm = asyncio.Semaphore(settings.parallel), asyncio.Lock(), asyncio.Event()
+    warming = _Warming(ask, warm)
+
+    async def work(position: int, briefing: Briefing) -> PanelResult:
+        if position:
+            await warm.wait()
+        async with seats:
+            try:
+                return await _Panel(briefing, tools, warming, settings, bench).talk()
+            finally:
+                warm.set()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            work_of = [group.create_task(work(n, b)) for n, b in enumerate(briefings)]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [task.result() for task in work_of]
+
+
+@dataclass(frozen=True)
+class _Warming:
+    """Asks, and says when an answer has come."""
+
+    ask: Ask
+    warm: asyncio.Event
+
+    async def __call__(self, label: str, turns: Sequence[Turn], answer: type[T]) -> T | Failed:
+        try:
+            return await self.ask(label, turns, answer)
+        finally:
+            self.warm.set()
+
+
+@dataclass(frozen=True)
+class _OnTable:
+    """An edit that applies and passes the tests."""
+
+    spec: ModificationSpec
+    tree: str
+
+
+@dataclass(frozen=True)
+class Said(Piece):
+    """An answer that was taken, as text."""
+
+    role: Role
+
+
+@dataclass
+class _Panel:
+    """One panel at work: what is on the table, and what was said."""
+
+    briefing: Briefing
+    tools: Tools
+    ask: Ask
+    settings: PanelSettings
+    bench: asyncio.Lock  # the tools work for one panel at a time
+    round: int = 0
+    said: list[Said] = field(default_factory=list)
+    words: Words = field(default_factory=Words)
+    analysis: Analysis | None = None
+    on_table: _OnTable | None = None
+    critique: Critique | None = None
+    ruled: str = ""  # the Moderator's newest reasons
+
+    @property
+    def pattern(self) -> str:
+        return self.briefing.situation.pattern.key
+
+    async def talk(self) -> PanelResult:
+        for number in range(1, self.settings.rounds + 1):
+            self.round = number
+            self.words = replace(self.words, rounds=number)
+            for turn in (self.analyse, self.engineer, self.criticise, self.moderate):
+                ended = await turn()
+                if ended is not None:
+                    return ended
+        reasons = f"No agreement after {self.settings.rounds} rounds: {self.ruled}"
+        return Rejected(self.pattern, "no_agreement", reasons, self.words)
+
+    async def analyse(self) -> PanelResult | None:
+        if self.analysis is not None:
+            return None  # the Moderator left it as it is
+        heard = await self.hear("analyst", Analysis, self.weigh_analysis)
+        if not isinstance(heard, Analysis):
+            return heard
+        self.analysis = heard
+        self.words = replace(self.words, analysis=heard)
+        return None
+
+    async def engineer(self) -> PanelResult | None:
+        self.on_table = None
+        if self.analysis is None or self.analysis.fault == "model":
+            return None
+        heard = await self.hear("engineer", Proposal, self.try_edits)
+        if not isinstance(heard, Proposal):
+            return heard
+        others = dict.fromkeys([*self.words.alternatives, *heard.alternatives])
+        self.words = replace(
+            self.words.with_answers(self.round - 1, heard.answers), alternatives=tuple(others)
+        )
+        return None
+
+    async def criticise(self) -> PanelResult | None:
+        heard = await self.hear("critic", Critique, self.weigh_critique)
+        if not isinstance(heard, Critique):
+            return heard
+        self.critique = heard
+        new = [Exchange(self.round, objection) for objection in heard.objections]
+        self.words = replace(self.words, exchanges=(*self.words.exchanges, *new))
+        return None
+
+    async def moderate(self) -> PanelResult | None:
+        heard = await self.hear("moderator", Ruling, self.weigh_ruling)
+        if not isinstance(heard, Ruling):
+            return heard
+        self.ruled = heard.reasons
+        self.words = self.words.with_answers(self.round, heard.answers)
+        if heard.decision == "accept":
+            return self.accept(heard)
+        if heard.decision == "model":
+            return ModelsFault(self.pattern, heard.reasons, self.words)
+        if heard.decision == "reject":
+            kind: RejectionKind = "moderator" if self.on_table or self.blames_model else "no_edit"
+            return Rejected(self.pattern, kind, heard.reasons, self.words)
+        if heard.revise == "analysis" or self.blames_model:
+            self.analysis = None
+        return None
+
+    @property
+    def blames_model(self) -> bool:
+        return self.analysis is not None and self.analysis.fault == "model"
+
+    def accept(self, ruling: Ruling) -> Proposed:
+        assert self.on_table is not None  # the ruling was checked
+        assert self.critique is not None
+        spec = self.on_table.spec.model_copy(
+            update={
+                "title": printable(ruling.subject).strip(),
+                "risk_tasks": risk_tasks(self.critique, self.briefing),
+            }
+        )
+        words = replace(self.words, body=ruling.body)
+        return Proposed(self.pattern, spec, self.on_table.tree, words)
+
+    async def hear(
+        self, role: Role, form: type[A], weigh: Callable[[A], Awaitable[Fault | None]]
+    ) -> A | Rejected | PanelFailed:
+        """A role's answer that holds, after as many corrections as the settings allow."""
+        question = self.question(role)
+        turns = question
+        fault = Fault("form", "")
+        for attempt in range(1, self.settings.attempts + 1):
+            label = f"{self.briefing.slug}/{self.round}/{role}/{attempt}"
+            answer = await self.ask(label, turns, form)
+            if isinstance(answer, Failed):
+                return PanelFailed(
+                    self.pattern, answer.kind, role, self.round, answer.reason, self.words
+                )
+            found = await weigh(answer)
+            if found is None:
+                self.remember(role, answer)
+                return answer
+            fault = found
+            # Only the last attempt: the prompt does not grow with them.
+            turns = [*question, Turn("assistant", answer.model_dump_json()), self.correction(fault)]
+        reasons = (
+            f"The {role} did not get it right in {self.settings.attempts} attempts: {fault.text}"
+        )
+        return Rejected(self.pattern, fault.kind, reasons, self.words)
+
+    def question(self, role: Role) -> list[Turn]:
+        """What a role is asked: the harness, the pattern, what was said so far, the role."""
+        task = prompt(role, **self.particulars(role))
+        parts = [self.briefing.shared, self.briefing.own, self.talk_so_far(), task]
+        return [
+            Turn("system", prompt("system")),
+            Turn("user", "\n\n".join(part for part in parts if part)),
+        ]
+
+    def particulars(self, role: Role) -> dict[str, object]:
+        is_last = self.round == self.settings.rounds
+        if role == "analyst":
+            return {"tasks": self.briefing.evidence_tasks}
+        if role == "engineer":
+            return {"operations": self.tools.operations}
+        if role == "moderator":
+            return {
+                "round": self.round,
+                "rounds": self.settings.rounds,
+                "last": " What is narrowed now is dropped." if is_last else "",
+            }
+        return {}
+
+    def talk_so_far(self) -> str:
+        """What was said, in its order; where there is no room for all, the newest of each role.
+
+        The newest edits come before everything else: who judges them must see them.
+        """
+        if not self.said:
+            return ""
+        newest = {piece.role: piece for piece in self.said}
+        first = [newest[role] for role in BY_IMPORTANCE if role in newest]
+        pieces = list(dict.fromkeys([*first, *reversed(self.said)]))
+        chosen, left_out = choose(pieces, self.briefing.talk_room)
+        texts = [piece.text for piece in self.said if piece in chosen]
+        return "\n\n".join(["# What the panel has said", *texts, name_left_out(left_out)]).strip()
+
+    def remember(self, role: Role, answer: Answer) -> None:
+        what = f"the {role} in round {self.round}"
+        is_code = isinstance(answer, Proposal)
+        text = self.briefing.fence.wrap(f"what {what} said", tell(answer), code=is_code)
+        self.said.append(Said(what, text, role))
+
+    def correction(self, fault: Fault) -> Turn:
+        what = self.briefing.fence.wrap("why it was not taken", fault.text, code=True)
+        return Turn("user", prompt("correction", fault=what))
+
+    async def weigh_analysis(self, analysis: Analysis) -> Fault | None:
+        return check_analysis(analysis, self.briefing)
+
+    async def weigh_critique(self, critique: Critique) -> Fault | None:
+        return check_critique(critique, self.briefing)
+
+    async def weigh_ruling(self, ruling: Ruling) -> Fault | None:
+        return check_ruling(ruling, self.critique, self.on_table is not None)
+
+    async def try_edits(self, proposal: Proposal) -> Fault | None:
+        """Puts the edits on the table if they leak nothing, apply, and pass the tests."""
+        needed = tokens(tell(proposal))
+        if needed > self.briefing.talk_room:
+            text = f"The answer has about {needed} tokens; there is room for "
+            return Fault("form", f"{text}{self.briefing.talk_room}. Make a smaller edit.")
+        if not proposal.edits:
+            return None
+        spec = self.make_spec(proposal)
+        async with self.bench:
+            tried = await asyncio.to_thread(self.check_spec, spec)
+        if isinstance(tried, Fault):
+            return tried
+        self.on_table = tried
+        return None
+
+    def check_spec(self, spec: ModificationSpec) -> _OnTable | Fault:
+        leak = self.tools.find_leak(spec)
+        if leak is not None:
+            return Fault("leak", leak)
+        tree = self.tools.apply(spec)
+        if isinstance(tree, Trouble):
+            return Fault("does_not_apply", f"The edits cannot be made: {_short(tree)}")
+        failing = self.tools.run_tests(tree)
+        if failing is not None:
+            return Fault("tests_fail", f"The harness's own tests fail: {_short(failing)}")
+        return _OnTable(spec, tree)
+
+    def make_spec(self, proposal: Proposal) -> ModificationSpec:
+        """The spec without the Moderator's title."""
+        assert self.analysis is not None  # it is what the Engineer answers
+        edits = [
+            Edit.model_validate(
+                {option.name: option.value for option in edit.options}
+                | edit.model_dump(exclude={"options"})
+            )
+            for edit in proposal.edits
+        ]
+        content = json.dumps([edit.model_dump(mode="json") for edit in edits], sort_keys=True)
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        return ModificationSpec(
+            title=printable(f"Answer {self.pattern}", 72),
+            pattern=self.pattern,
+            layer=self.analysis.layer,
+            hypothesis=proposal.hypothesis,
+            predicted_fixes=cited_tasks(self.analysis, self.briefing),
+            applicability=proposal.applicability,
+            origin=f"panel:{self.briefing.slug}/{digest[:8]}",
+            edits=edits,
+        )
+
+
+def _short(trouble: Trouble) -> str:
+    return cut(steady(trouble.text), LONGEST_TROUBLE)
