@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.display import printable, scrub
 from bot.git.repository import Repository
 from bot.lineage.message import GenerationFigures, RepairMessage, spec_digest
-from bot.records import ModificationSpec
+
+if TYPE_CHECKING:
+    from bot.records import ModificationSpec
 
 NOTES_REF = "refs/notes/ecdysis"
 LONGEST_QUOTE = 2000
@@ -109,6 +111,8 @@ def read_note(repository: Repository, commit: str) -> dict[str, Any] | None:
 
 def stored_spec(note: Mapping[str, Any]) -> ModificationSpec | None:
     """The spec in a note, if it is one and its digest is the one that was recorded."""
+    from bot.records import ModificationSpec
+
     try:
         spec = ModificationSpec.model_validate(note.get("spec"))
     except ValueError:

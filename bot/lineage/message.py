@@ -12,13 +12,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from bot.lineage.wording import BODY_WIDTH, one_line, write_body, write_subject
-from bot.records import Evidence, ModificationSpec, Pattern, Verdict
+
+if TYPE_CHECKING:  # reading messages needs none of them, and they take long to import
+    from bot.records import Evidence, ModificationSpec, Pattern, Verdict
 
 PREFIX = "Ecdysis-"
 EVIDENCE_LINES = 8
 NAMED_TASKS = 20
+SPEC_LINE = re.compile(rf"^[ *>]*{PREFIX}Spec: (sha256:[0-9a-f]{{64}})\b", re.MULTILINE)
+"""A spec that any message names; git and forges indent or quote what they squash."""
+_OWN_TRAILER = re.compile(rf"^{PREFIX}([A-Za-z0-9-]+): (.*)$", re.MULTILINE)
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s?(.*)")
 
 
@@ -150,18 +156,23 @@ class ParsedMessage:
 
 def parse_message(text: str) -> ParsedMessage:
     """Title, body and the bot's trailers of any commit message; never raises."""
-    blocks = text.replace("\r\n", "\n").strip("\n").split("\n\n")
-    trailers: dict[str, str] = {}
-    last = blocks[-1].split("\n") if len(blocks) > 1 else []
-    found = _read_trailers(last)
-    if found is not None:
-        blocks.pop()
-        for name, value in found:
-            if name.lower().startswith(PREFIX.lower()):
-                trailers[name[len(PREFIX) :]] = value
-    title, _, rest = blocks[0].partition("\n")
-    body = "\n\n".join([*([rest] if rest else []), *blocks[1:]]).strip("\n")
-    return ParsedMessage(title, body, trailers)
+    text = text.replace("\r\n", "\n").strip("\n")
+    above, _, last = text.rpartition("\n\n")
+    trailers = _own_trailers(last) if above else None
+    title, _, body = (text if trailers is None else above).partition("\n")
+    return ParsedMessage(title, body.strip("\n"), trailers or {})
+
+
+def _own_trailers(paragraph: str) -> dict[str, str] | None:
+    """The bot's trailers of a paragraph that holds nothing but trailers; None for any other."""
+    own = _OWN_TRAILER.findall(paragraph)
+    if len(own) == paragraph.count("\n") + 1:  # as the bot writes them
+        return {name: value.strip() for name, value in own}
+    found = _read_trailers(paragraph.split("\n"))
+    if found is None:
+        return None
+    start = len(PREFIX)
+    return {name[start:]: value for name, value in found if name[:start].lower() == PREFIX.lower()}
 
 
 def _read_trailers(lines: Sequence[str]) -> list[tuple[str, str]] | None:
