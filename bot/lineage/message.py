@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -130,13 +130,15 @@ def write_spec_message(spec: ModificationSpec) -> str:
 _OWN = ("Pattern", "Attribution", "Layer", "Origin", "Tasks", "Predicted-Fixes")
 
 
-def write_moved_message(message: ParsedMessage, spec: ModificationSpec, commit: str) -> str:
-    """The message of a repair (of `commit`) that was moved to another base.
+def write_moved_message(
+    message: ParsedMessage, spec: ModificationSpec, more: Mapping[str, str]
+) -> str:
+    """The message of a repair that was moved to another base; `more` trailers say from where.
 
     Its figures were measured on the old one and are left out.
     """
     trailers = {name: value for name, value in message.trailers.items() if name in _OWN}
-    trailers |= {"Spec": spec_digest(spec), "Rebased-From": commit}
+    trailers |= {"Spec": spec_digest(spec), **more}
     blocks = [
         message.title,
         message.body,
