@@ -24,10 +24,13 @@ COMMANDS = {
     "evolve": "Make a generation: diagnose, edit, prove on hidden tasks, commit.",
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",
+    "diff": "Compare two generations: their repairs by structure, and the text.",
     "watchlist": "Show what waits for more evidence, and what would promote it.",
     "fetch": "Get generations and notes from a remote into a clone.",
     "apply": "Apply a modification spec as a syntax-tree edit.",
     "rebase": "Move a generation onto another revision, by structure.",
+    "pick": "Apply a generation's repairs to another harness, by their specs.",
+    "prune": "Remove old evidence; never an accepted commit.",
     "model": "Fetch, serve and stop the embedded model.",
     "schema": "Print the JSON Schema of a record.",
 }

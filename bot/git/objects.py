@@ -136,6 +136,17 @@ def parse_commit(oid: str, content: bytes) -> CommitRecord:
     )
 
 
+def disk_sizes(caller: Caller, tips: Iterable[str], without: Iterable[str]) -> dict[str, int]:
+    """Object → bytes on disk, of what is reachable from `tips` and not from `without`."""
+    lines = [check_oid(oid) for oid in tips] + [f"^{check_oid(oid)}" for oid in without]
+    # What a partial clone does not hold takes no space.
+    args = ("rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--stdin")
+    found = caller.run(*args, input="".join(f"{line}\n" for line in lines).encode())
+    sizes = caller.run("cat-file", "--batch-check=%(objectname) %(objectsize:disk)", input=found)
+    pairs = (line.split(" ") for line in sizes.decode().splitlines())
+    return {oid: int(size) for oid, size in pairs if size.isdigit()}
+
+
 def changed_files(
     caller: Caller, pairs: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], dict[str, tuple[str, str] | None]]:

@@ -197,6 +197,10 @@ class Repository:
         """
         return objects.changed_files(self._caller, pairs)
 
+    def disk_sizes(self, tips: Iterable[str], without: Iterable[str]) -> dict[str, int]:
+        """Object → bytes on disk, of what is reachable from `tips` and not from `without`."""
+        return objects.disk_sizes(self._caller, tips, without)
+
     def read_blob(self, oid: str) -> bytes:
         """The stored bytes of a blob."""
         return objects.read_blobs(self._caller, [oid])[oid]
@@ -249,8 +253,8 @@ class Repository:
         """A tree of direct entries: name → (mode, oid); its oid."""
         return objects.make_tree(self._caller, entries)
 
-    def graft(self, base: str | None, entries: Mapping[str, tuple[str, str]]) -> str:
-        """The tree `base` (or an empty one) with stored objects put at paths; its oid."""
+    def graft(self, base: str | None, entries: Mapping[str, tuple[str, str] | None]) -> str:
+        """The tree `base` (or an empty one) with stored objects put at paths, or (None) removed."""
         tree = self._tree_oid(base) if base else None
         return trees.graft(self._caller, self.worktree_git_dir, tree, entries)
 

@@ -48,6 +48,11 @@ def write_note(message: RepairMessage, figures: GenerationFigures) -> bytes:
         "pattern": pattern,
         "verdict": harmless(figures.verdict.model_dump(mode="json")),
     }
+    return note_bytes(body)
+
+
+def note_bytes(body: Mapping[str, Any]) -> bytes:
+    """A note as it is stored."""
     return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
 
 
@@ -63,7 +68,7 @@ def move_note(note: Mapping[str, Any], spec: ModificationSpec, commit: str) -> b
         "pattern": note.get("pattern"),
         "rebased_from": commit,
     }
-    return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
+    return note_bytes(body)
 
 
 def harmless(value: Any) -> Any:
