@@ -109,7 +109,7 @@ class GenerationFigures:
             "Base": base,
             "Reverts": self.reverts,
         }
-        return [(PREFIX + name, one_line(value)) for name, value in values.items()]
+        return [(PREFIX + name, one_line(value)) for name, value in values.items() if value]
 
 
 def write_spec_message(spec: ModificationSpec) -> str:
