@@ -189,8 +189,7 @@ def try_change(
     elif candidate == tree:
         refusal = "It changes nothing: what it asks for is there already."
     else:
-        files = [edit.file for edit in spec.edits]
-        refusal = static_checks(shop, base_tree, candidate, files, all_text(spec))
+        refusal = static_checks(shop, base_tree, candidate, spec)
     if refusal is None:
         assert isinstance(candidate, str)
         after = shop.run_train(candidate)
@@ -213,6 +212,14 @@ def try_change(
 
 
 def static_checks(
+    shop: Workshop, base_tree: str, candidate: str, spec: ModificationSpec
+) -> str | None:
+    """What needs no task: one sentence that refuses the spec's candidate, or None."""
+    files = [edit.file for edit in spec.edits]
+    return check_code(shop, base_tree, candidate, files, all_text(spec))
+
+
+def check_code(
     shop: Workshop, base_tree: str, candidate: str, files: list[str], added: str
 ) -> str | None:
     """Leakage, imports, the harness's own tests: one sentence that refuses, or None.
@@ -342,7 +349,7 @@ def compare_with(shop: Workshop, other: Runner, trees: tuple[str, str], name: st
     return compare_other_model(other.model, compare(arm(control), arm(changed), shop.table.trials))
 
 
-def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
+def commit(shop: Workshop, base: str, decision: Decision, reverts: str = "") -> Generation:
     """One commit per repair; the last one carries the generation's figures."""
     messages = [
         (change.tree, RepairMessage(change.spec, change.pattern, change.explanation))
@@ -350,7 +357,7 @@ def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
     ]
     before, after = decision.comparison.scores
     figures = GenerationFigures(
-        decision.verdict, sandbox=shop.runner.sandbox.level, before=before, after=after
+        decision.verdict, shop.runner.sandbox.level, before=before, after=after, reverts=reverts
     )
     return record_generation(shop.repository, base_commit=base, repairs=messages, figures=figures)
 

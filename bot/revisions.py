@@ -9,7 +9,7 @@ from unidiff.patch import PatchSet
 from bot.config import PathGlobs
 from bot.display import count
 from bot.edit.review import review_files
-from bot.evolve import compare_hidden, static_checks
+from bot.evolve import check_code, compare_hidden
 from bot.gate.paired_test import Comparison, compare
 from bot.records import Verdict
 from bot.workshop import Workshop, arm
@@ -87,4 +87,4 @@ def _static(shop: Workshop, before: str, after: str, changed: list[str]) -> str 
     added = "\n".join(
         line.value for file in PatchSet(patch) for hunk in file for line in hunk if line.is_added
     )
-    return static_checks(shop, before, after, [path for path in harness if path in new], added)
+    return check_code(shop, before, after, [path for path in harness if path in new], added)

@@ -252,7 +252,8 @@ class Workshop:
         """A rejected candidate is kept, with its spec and reason, so that it is not forgotten."""
         self.tell(f"Rejected: {spec.title}. {reason}")
         self.report.rejected.append(Rejection(spec.title, spec.pattern, reason))
-        record_rejected(self.repository, tree=tree, spec=spec, reason=reason)
+        base = self.journal.base
+        record_rejected(self.repository, tree=tree, spec=spec, reason=reason, base_commit=base)
 
 
 def expectation(task: Task) -> Expected:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from bot.commands.options import json_option, repo_option, sandbox_option
 from bot.errors import BudgetSpent, NothingFound
 
 if TYPE_CHECKING:
-    from bot.workshop import Report
+    from bot.workshop import Report, Workshop
 
 
 @click.command("evolve")
@@ -153,8 +155,13 @@ def run_evolution(
     test: bool = False,
     transfer: str | None = None,
     isolation: str | None = None,
+    method: Callable[[Workshop, str], object] | None = None,
+    journal_name: str = "evolve",
 ) -> EvolutionSummary:
-    """Open what a run needs, run it, close it; the budget and the endpoint live this long."""
+    """Open what a run needs, run it, close it; the budget and the endpoint live this long.
+
+    `method` gets the workshop and the commit `base`; without it, generations are made.
+    """
     from bot.commands.bench import open_bench, other_model
     from bot.commands.revision import load_table
     from bot.evolve import evolve, measure_transfer, read_test_split
@@ -171,12 +178,14 @@ def run_evolution(
     others = list(table.other_models)
     if transfer is not None and transfer not in [model.name for model in others]:
         others.append(other_model(table, transfer))
-    with open_bench(repository, table, commit, isolation=isolation, others=others) as bench:
+    with open_bench(
+        repository, table, commit, journal=journal_name, isolation=isolation, others=others
+    ) as bench:
         shop, stopped = bench.shop, None
         to = next((other for other in shop.others if other.model == transfer), None)
         shop.others = shop.others[: len(table.other_models)]  # these have a veto
         try:
-            evolve(shop, commit, generations=generations)
+            (method or partial(evolve, generations=generations))(shop, commit)
             if shop.journal.base != shop.journal.start:
                 if to is not None:
                     measure_transfer(shop, to)

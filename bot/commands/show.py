@@ -102,11 +102,16 @@ def diff_of(repository: Repository, generation: Generation, commit: str) -> list
     parent = parent_of(generation, commit)
     if parent is None or parent not in repository.read_commits([parent]):
         return ["The commit below this repair is not in this clone: git fetch --unshallow"]
+    return unified_diff(repository, parent, commit)
+
+
+def unified_diff(repository: Repository, old: str, new: str) -> list[str]:
+    """The lines of the diff between two commits, without colours and foreign programs."""
     text = repository.git(
         *("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv"),
-        *("--end-of-options", parent, commit),
+        *("--end-of-options", old, new),
     )
-    return text.split("\n")
+    return text.split("\n") if text else []
 
 
 def parent_of(generation: Generation, commit: str) -> str | None:
@@ -128,7 +133,7 @@ def explain(
     from bot.lineage.evidence import read_note, stored_spec
 
     parent = parent_of(generation, repair.commit)
-    if parent is None or not diff[0].startswith("diff "):
+    if parent is None or not diff or not diff[0].startswith("diff "):
         return []
     spec = stored_spec(read_note(repository, repair.commit) or {})
     hunks = explain_diff("\n".join(diff), spec, lambda path: repository.read_file(parent, path))

@@ -15,11 +15,11 @@ from bot.git.calls import Caller, foreign_owner, load_gitpython, open_gitpython
 from bot.git.identity import Identity, read_identity
 from bot.git.names import check_oid, check_path, check_revision, clean_message
 from bot.git.objects import CommitRecord, TreeEntry
-from bot.git.refs import RefMoved
+from bot.git.refs import RefChange, RefMoved
 from bot.git.state import RepositoryState, read_state
 from bot.git.trees import CannotWrite
 
-__all__ = ["CannotWrite", "RefMoved", "Repository", "TreeEntry", "init_repository"]
+__all__ = ["CannotWrite", "RefChange", "RefMoved", "Repository", "TreeEntry", "init_repository"]
 
 LISTINGS_KEPT = 16
 
@@ -107,6 +107,10 @@ class Repository:
             "Check the name; in a fresh or shallow clone, fetch it first.",
         )
 
+    def find_commit(self, rev: str) -> str | None:
+        """The oid of the commit that `rev` names; None where there is no such one."""
+        return self._verify(rev, "commit")
+
     def tree_of(self, rev: str) -> str:
         """The oid of the tree of a commit-ish or tree-ish. RepositoryError: unknown."""
         found = self._verify(rev, "tree")
@@ -184,6 +188,19 @@ class Repository:
         words = listing.split("\0")[:-1]
         return dict(zip(words[1::3], words[2::3], strict=True))
 
+    def changed_files(
+        self, pairs: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], dict[str, tuple[str, str] | None]]:
+        """Pair of tree oids → path → (mode, oid) in the second one, None where it is gone there.
+
+        Only paths that differ, of all pairs in one call.
+        """
+        return objects.changed_files(self._caller, pairs)
+
+    def disk_sizes(self, tips: Iterable[str], without: Iterable[str]) -> dict[str, int]:
+        """Object → bytes on disk, of what is reachable from `tips` and not from `without`."""
+        return objects.disk_sizes(self._caller, tips, without)
+
     def read_blob(self, oid: str) -> bytes:
         """The stored bytes of a blob."""
         return objects.read_blobs(self._caller, [oid])[oid]
@@ -236,8 +253,8 @@ class Repository:
         """A tree of direct entries: name → (mode, oid); its oid."""
         return objects.make_tree(self._caller, entries)
 
-    def graft(self, base: str | None, entries: Mapping[str, tuple[str, str]]) -> str:
-        """The tree `base` (or an empty one) with stored objects put at paths; its oid."""
+    def graft(self, base: str | None, entries: Mapping[str, tuple[str, str] | None]) -> str:
+        """The tree `base` (or an empty one) with stored objects put at paths, or (None) removed."""
         tree = self._tree_oid(base) if base else None
         return trees.graft(self._caller, self.worktree_git_dir, tree, entries)
 
@@ -282,16 +299,19 @@ class Repository:
 
     # --- refs ------------------------------------------------------------------------------
 
-    def refs(self, prefix: str) -> dict[str, str]:
-        """Ref name → oid, of `prefix` itself and what lies below it."""
-        return refs.list_refs(self._caller, prefix)
+    def refs(self, *prefixes: str) -> dict[str, str]:
+        """Ref name → oid, of each prefix itself and what lies below it, in one call."""
+        return refs.list_refs(self._caller, *prefixes)
 
     def update_ref(self, ref: str, new: str, old: str | None) -> None:
         """Compare-and-swap of one ref; `old` None means "must not exist". RefMoved otherwise."""
         self.update_refs([(ref, new, old)])
 
-    def update_refs(self, changes: Sequence[tuple[str, str, str | None]]) -> None:
-        """Compare-and-swap of several refs (name, new, old): all of them, or none."""
+    def update_refs(self, changes: Sequence[RefChange]) -> None:
+        """Compare-and-swap of several refs (name, new, old): all of them, or none.
+
+        `new` None deletes the ref.
+        """
         refs.update_refs(self._caller, changes)
 
 

@@ -108,12 +108,13 @@ def _folders(paths: Iterable[str]) -> set[str]:
 
 
 def graft(
-    caller: Caller, git_dir: Path, base: str | None, entries: Mapping[str, tuple[str, str]]
+    caller: Caller, git_dir: Path, base: str | None, entries: Mapping[str, tuple[str, str] | None]
 ) -> str:
-    """`base` (or nothing) with objects that are stored already put at paths; the tree's oid."""
+    """`base` (or nothing) with stored objects put at paths, or (None) removed; the tree's oid."""
+    gone = ("0", "0" * len(base or ""))
     lines = b"".join(
         f"{mode} {check_oid(oid)}\t".encode() + os.fsencode(check_path(path)) + b"\0"
-        for path, (mode, oid) in entries.items()
+        for path, (mode, oid) in ((path, entry or gone) for path, entry in entries.items())
     )
     with private_index(git_dir) as env:
         place = caller.at(Path(env["GIT_WORK_TREE"]))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.display import printable, scrub
 from bot.git.repository import Repository
 from bot.lineage.message import GenerationFigures, RepairMessage, spec_digest
-from bot.records import ModificationSpec
+
+if TYPE_CHECKING:
+    from bot.records import ModificationSpec
 
 NOTES_REF = "refs/notes/ecdysis"
 LONGEST_QUOTE = 2000
@@ -46,6 +48,11 @@ def write_note(message: RepairMessage, figures: GenerationFigures) -> bytes:
         "pattern": pattern,
         "verdict": harmless(figures.verdict.model_dump(mode="json")),
     }
+    return note_bytes(body)
+
+
+def note_bytes(body: Mapping[str, Any]) -> bytes:
+    """A note as it is stored."""
     return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
 
 
@@ -61,7 +68,7 @@ def move_note(note: Mapping[str, Any], spec: ModificationSpec, commit: str) -> b
         "pattern": note.get("pattern"),
         "rebased_from": commit,
     }
-    return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
+    return note_bytes(body)
 
 
 def harmless(value: Any) -> Any:
@@ -109,6 +116,8 @@ def read_note(repository: Repository, commit: str) -> dict[str, Any] | None:
 
 def stored_spec(note: Mapping[str, Any]) -> ModificationSpec | None:
     """The spec in a note, if it is one and its digest is the one that was recorded."""
+    from bot.records import ModificationSpec
+
     try:
         spec = ModificationSpec.model_validate(note.get("spec"))
     except ValueError:

@@ -8,14 +8,20 @@ the branches tell the same as long as they exist. Ancestry is never relied on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.errors import NothingFound, RepositoryError, UsageError
 from bot.git.objects import CommitRecord
-from bot.git.repository import RefMoved, Repository
+from bot.git.repository import RefChange, RefMoved, Repository
 from bot.lineage.evidence import add_notes, write_note
-from bot.lineage.message import GenerationFigures, ParsedMessage, RepairMessage, parse_message
+from bot.lineage.message import (
+    SPEC_LINE,
+    GenerationFigures,
+    ParsedMessage,
+    RepairMessage,
+    parse_message,
+)
 
 BRANCH_PREFIX = "refs/heads/ecdysis/gen-"
 GENERATION_PREFIX = "refs/ecdysis/generations/"
@@ -35,6 +41,7 @@ class Repair:
     """One commit of a generation, its message taken apart."""
 
     commit: str
+    tree: str
     when: int
     message: ParsedMessage
 
@@ -114,7 +121,7 @@ def record_generation(
             repository,
             {oid: write_note(m, figures) for oid, (_, m) in zip(commits, kept, strict=True)},
         )
-        changes: list[tuple[str, str, str | None]] = [
+        changes: list[RefChange] = [
             (f"refs/heads/{branch_name(chosen)}", commits[-1], None),
             (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1], None),
             notes,
@@ -193,6 +200,34 @@ def generation_at(repository: Repository, commit: str) -> int:
     return next(found, 0)
 
 
+def find_parents(
+    repository: Repository, generations: Sequence[Generation]
+) -> dict[int, int | CommitRecord]:
+    """Number → the generation that each stands on, else the commit; none where that is missing.
+
+    The base is the last commit of that generation; or, after a squash merge, a commit that has
+    its tree or names one of its specs.
+    """
+    by_commit = {oid: g.number for g in generations for oid in g.commits}
+    elsewhere = [g.base for g in generations if g.base and g.base not in by_commit]
+    bases = repository.read_commits(elsewhere)
+    by_tree: dict[str, int] = {}
+    by_spec: dict[str, int] = {}
+    parents: dict[int, int | CommitRecord] = {}
+    for generation in generations:  # only an older one can be what it stands on
+        if generation.base in by_commit:
+            parents[generation.number] = by_commit[generation.base]
+        elif generation.base in bases:
+            base = bases[generation.base]
+            named = [by_spec[spec] for spec in SPEC_LINE.findall(base.message) if spec in by_spec]
+            number = by_tree.get(base.tree) or max(named, default=None)
+            parents[generation.number] = base if number is None else number
+        by_tree[generation.repairs[-1].tree] = generation.number
+        for repair in generation.repairs:
+            by_spec[repair.message.trailers.get("Spec", "")] = generation.number
+    return parents
+
+
 def newest_generation(repository: Repository) -> Generation | None:
     """The generation with the highest number; None where there is none."""
     tips = _numbered_refs(repository)
@@ -221,12 +256,8 @@ def find_generation(repository: Repository, name: str) -> Generation:
 def _numbered_refs(repository: Repository) -> dict[int, tuple[str, str]]:
     """Number → (ref, oid): the generation's own ref, else its branch, else a remote's branch."""
     found: dict[int, tuple[str, str]] = {}
-    listed: Iterable[tuple[str, str]] = [
-        *repository.refs("refs/remotes").items(),
-        *repository.refs("refs/heads/ecdysis/").items(),
-        *repository.refs(GENERATION_PREFIX).items(),
-    ]
-    for ref, oid in listed:  # later ones win
+    listed = repository.refs(GENERATION_PREFIX, "refs/heads/ecdysis/", "refs/remotes")
+    for ref, oid in reversed(listed.items()):  # later ones win: sorted by name, the own refs
         match = _REF_NUMBER.fullmatch(ref)
         if match:
             found[int(match.group(1))] = (ref, oid)
@@ -268,7 +299,7 @@ def _read(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Gene
         Generation(
             number,
             tips[number][0],
-            tuple(Repair(c.oid, c.when, parsed[c.oid]) for c in reversed(chain)),
+            tuple(Repair(c.oid, c.tree, c.when, parsed[c.oid]) for c in reversed(chain)),
             bases[number],
         )
         for number, chain in sorted(chains.items())

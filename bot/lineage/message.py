@@ -9,16 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from bot.lineage.wording import BODY_WIDTH, one_line, write_body, write_subject
-from bot.records import Evidence, ModificationSpec, Pattern, Verdict
+
+if TYPE_CHECKING:  # reading messages needs none of them, and they take long to import
+    from bot.records import Evidence, ModificationSpec, Pattern, Verdict
 
 PREFIX = "Ecdysis-"
 EVIDENCE_LINES = 8
 NAMED_TASKS = 20
+SPEC_LINE = re.compile(rf"^[ *>]*{PREFIX}Spec: (sha256:[0-9a-f]{{64}})\b", re.MULTILINE)
+"""A spec that any message names; git and forges indent or quote what they squash."""
+_OWN_TRAILER = re.compile(rf"^{PREFIX}([A-Za-z0-9-]+): (.*)$", re.MULTILINE)
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s?(.*)")
 
 
@@ -76,12 +82,14 @@ class GenerationFigures:
     """The figures of a generation as a whole, from the accepting comparison.
 
     `before` and `after` are summed task values on the select split; None where not known.
+    `reverts` is the digest of the spec that this generation leaves out of an earlier one.
     """
 
     verdict: Verdict
     sandbox: str
     before: Fraction | float | None = None
     after: Fraction | float | None = None
+    reverts: str = ""
 
     def trailers(self, base: str) -> list[tuple[str, str]]:
         """Name and value of the trailers of the generation's last commit, in order."""
@@ -99,8 +107,9 @@ class GenerationFigures:
             "Trials": str(verdict.trials),
             "Sandbox": self.sandbox,
             "Base": base,
+            "Reverts": self.reverts,
         }
-        return [(PREFIX + name, one_line(value)) for name, value in values.items()]
+        return [(PREFIX + name, one_line(value)) for name, value in values.items() if value]
 
 
 def write_spec_message(spec: ModificationSpec) -> str:
@@ -124,13 +133,15 @@ def write_spec_message(spec: ModificationSpec) -> str:
 _OWN = ("Pattern", "Attribution", "Layer", "Origin", "Tasks", "Predicted-Fixes")
 
 
-def write_moved_message(message: ParsedMessage, spec: ModificationSpec, commit: str) -> str:
-    """The message of a repair (of `commit`) that was moved to another base.
+def write_moved_message(
+    message: ParsedMessage, spec: ModificationSpec, more: Mapping[str, str]
+) -> str:
+    """The message of a repair that was moved to another base; `more` trailers say from where.
 
     Its figures were measured on the old one and are left out.
     """
     trailers = {name: value for name, value in message.trailers.items() if name in _OWN}
-    trailers |= {"Spec": spec_digest(spec), "Rebased-From": commit}
+    trailers |= {"Spec": spec_digest(spec), **more}
     blocks = [
         message.title,
         message.body,
@@ -150,18 +161,23 @@ class ParsedMessage:
 
 def parse_message(text: str) -> ParsedMessage:
     """Title, body and the bot's trailers of any commit message; never raises."""
-    blocks = text.replace("\r\n", "\n").strip("\n").split("\n\n")
-    trailers: dict[str, str] = {}
-    last = blocks[-1].split("\n") if len(blocks) > 1 else []
-    found = _read_trailers(last)
-    if found is not None:
-        blocks.pop()
-        for name, value in found:
-            if name.lower().startswith(PREFIX.lower()):
-                trailers[name[len(PREFIX) :]] = value
-    title, _, rest = blocks[0].partition("\n")
-    body = "\n\n".join([*([rest] if rest else []), *blocks[1:]]).strip("\n")
-    return ParsedMessage(title, body, trailers)
+    text = text.replace("\r\n", "\n").strip("\n")
+    above, _, last = text.rpartition("\n\n")
+    trailers = _own_trailers(last) if above else None
+    title, _, body = (text if trailers is None else above).partition("\n")
+    return ParsedMessage(title, body.strip("\n"), trailers or {})
+
+
+def _own_trailers(paragraph: str) -> dict[str, str] | None:
+    """The bot's trailers of a paragraph that holds nothing but trailers; None for any other."""
+    own = _OWN_TRAILER.findall(paragraph)
+    if len(own) == paragraph.count("\n") + 1:  # as the bot writes them
+        return {name: value.strip() for name, value in own}
+    found = _read_trailers(paragraph.split("\n"))
+    if found is None:
+        return None
+    start = len(PREFIX)
+    return {name[start:]: value for name, value in found if name[:start].lower() == PREFIX.lower()}
 
 
 def _read_trailers(lines: Sequence[str]) -> list[tuple[str, str]] | None:

@@ -7,12 +7,15 @@ each holds `spec.json`, `reason.txt` and the candidate's tree as the folder `can
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.display import printable, scrub
 from bot.git.repository import RefMoved, Repository
 from bot.lineage.message import PREFIX, parse_message, spec_bytes, spec_digest
 from bot.lineage.wording import one_line, write_body, write_subject
-from bot.records import ModificationSpec
+
+if TYPE_CHECKING:
+    from bot.records import ModificationSpec
 
 REJECTED_PREFIX = "refs/ecdysis/rejected/"
 DIGITS = 16
@@ -22,10 +25,12 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class RejectedCandidate:
-    """The newest rejection of one spec."""
+    """The newest rejection of one spec; `base` is the commit that it was tried on, if known."""
 
     ref: str
     commit: str
+    when: int
+    base: str
     digest: str
     title: str
     pattern: str
@@ -98,6 +103,8 @@ def list_rejected(repository: Repository) -> list[RejectedCandidate]:
                 RejectedCandidate(
                     ref=ref,
                     commit=oid,
+                    when=commits[oid].when,
+                    base=message.trailers.get("Base", ""),
                     digest=message.trailers.get("Spec", ""),
                     title=message.title.removeprefix("Rejected: "),
                     pattern=message.trailers.get("Pattern", ""),
@@ -110,6 +117,8 @@ def list_rejected(repository: Repository) -> list[RejectedCandidate]:
 
 def rejected_spec(repository: Repository, candidate: RejectedCandidate) -> ModificationSpec | None:
     """The spec that was rejected; None where what is stored is not what was digested."""
+    from bot.records import ModificationSpec
+
     content = repository.read_file(candidate.commit, "spec.json")
     try:
         spec = ModificationSpec.model_validate_json(content or b"")
