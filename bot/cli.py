@@ -26,6 +26,7 @@ COMMANDS = {
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",
     "diff": "Compare two generations: their repairs by structure, and the text.",
+    "rebuild": "Make a generation's trees again from what is recorded, and compare.",
     "watchlist": "Show what waits for more evidence, and what would promote it.",
     "fetch": "Get generations and notes from a remote into a clone.",
     "apply": "Apply a modification spec as a syntax-tree edit.",

@@ -15,7 +15,7 @@ from bot.git.names import check_oid
 if TYPE_CHECKING:
     from bot.git.repository import Repository
 
-REFSPECS = ("refs/ecdysis/*:refs/ecdysis/*", "refs/notes/ecdysis:refs/notes/ecdysis")
+REFSPECS = ("refs/ecdysis/*:refs/ecdysis/*", "refs/notes/ecdysis*:refs/notes/ecdysis*")
 
 
 @click.command("fetch")

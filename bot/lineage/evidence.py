@@ -18,23 +18,27 @@ if TYPE_CHECKING:
     from bot.records import ModificationSpec
 
 NOTES_REF = "refs/notes/ecdysis"
+TRANSCRIPTS_REF = "refs/notes/ecdysis-transcript"
+"""What the panel behind a repair said: every call, as JSON Lines. It is pushed only on request."""
 LONGEST_QUOTE = 2000
 EVIDENCE_KEPT = 200
 
 
-def add_notes(repository: Repository, notes: Mapping[str, bytes]) -> tuple[str, str, str | None]:
+def add_notes(
+    repository: Repository, notes: Mapping[str, bytes], ref: str = NOTES_REF
+) -> tuple[str, str, str | None]:
     """Write a note for each commit; the ref change (name, new, old) that makes them visible.
 
     The caller puts the change into its own transaction.
     """
-    old = repository.refs(NOTES_REF).get(NOTES_REF)
+    old = repository.refs(ref).get(ref)
     entries = {
         f"{commit[:2]}/{commit[2:]}": ("100644", repository.write_blob(note))
         for commit, note in notes.items()
     }
     tree = repository.graft(old, entries)
     new = repository.commit_tree(tree, [old] if old else [], "Notes added by the Ecdysis bot")
-    return NOTES_REF, new, old
+    return ref, new, old
 
 
 def write_note(message: RepairMessage, figures: GenerationFigures) -> bytes:
@@ -80,6 +84,15 @@ def harmless(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): harmless(item) for key, item in value.items()}
     return value
+
+
+def read_transcript(repository: Repository, commit: str) -> str | None:
+    """What the panel behind a repair said, as JSON Lines; None where this clone has none."""
+    tip = repository.refs(TRANSCRIPTS_REF).get(TRANSCRIPTS_REF)
+    if tip is None:
+        return None
+    content = repository.read_file(tip, f"{commit[:2]}/{commit[2:]}")
+    return None if content is None else content.decode("utf-8", "replace")
 
 
 def read_notes(repository: Repository) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bot.errors import NothingFound, RepositoryError, UsageError
 from bot.git.objects import CommitRecord
 from bot.git.repository import RefChange, RefMoved, Repository
-from bot.lineage.evidence import add_notes, write_note
+from bot.lineage.evidence import TRANSCRIPTS_REF, add_notes, write_note
 from bot.lineage.message import (
     SPEC_LINE,
     GenerationFigures,
@@ -126,6 +126,13 @@ def record_generation(
             (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1], None),
             notes,
         ]
+        said = {
+            oid: message.transcript.encode()
+            for oid, (_, message) in zip(commits, kept, strict=True)
+            if message.transcript
+        }
+        if said:
+            changes.append(add_notes(repository, said, TRANSCRIPTS_REF))
         try:
             repository.update_refs(changes)
         except RefMoved:

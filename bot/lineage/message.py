@@ -35,6 +35,7 @@ class RepairMessage:
     spec: ModificationSpec
     pattern: Pattern
     explanation: str
+    transcript: str = ""  # of the panel behind it, as JSON Lines; kept as a note
 
     def write(self, generation: int, extra: Sequence[tuple[str, str]] = ()) -> str:
         """The whole message; `extra` trailers follow those of the repair."""

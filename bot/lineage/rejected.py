@@ -36,6 +36,7 @@ class RejectedCandidate:
     pattern: str
     origin: str
     reason: str
+    kind: str = ""  # the class of the rejection, as `record_rejected` was told
 
 
 def record_rejected(
@@ -45,8 +46,12 @@ def record_rejected(
     spec: ModificationSpec,
     reason: str,
     base_commit: str | None = None,
+    kind: str = "",
 ) -> str:
-    """Keep a rejected candidate; the ref it is kept under. The same rejection is kept once."""
+    """Keep a rejected candidate; the ref it is kept under. The same rejection is kept once.
+
+    `kind` says which check refused it: `apply`, `static`, `train` or `hidden`.
+    """
     ref = rejected_ref(spec_digest(spec))
     text = scrub(printable(reason, LONGEST_REASON, lines=True))
     kept = repository.make_tree(
@@ -60,7 +65,7 @@ def record_rejected(
         old = repository.refs(ref).get(ref)
         if old and repository.tree_of(old) == kept:
             return ref
-        message = _write_message(spec, reason, base_commit)
+        message = _write_message(spec, reason, base_commit, kind)
         new = repository.commit_tree(kept, [old] if old else [], message)
         try:
             repository.update_ref(ref, new, old)
@@ -77,9 +82,10 @@ def rejected_ref(digest: str) -> str:
     return REJECTED_PREFIX + digest.removeprefix("sha256:")[:DIGITS]
 
 
-def _write_message(spec: ModificationSpec, reason: str, base_commit: str | None) -> str:
+def _write_message(spec: ModificationSpec, reason: str, base_commit: str | None, kind: str) -> str:
     trailers = {
         "Decision": "reject",
+        "Rejection": kind,
         "Pattern": spec.pattern,
         "Layer": spec.layer,
         "Origin": spec.origin,
@@ -110,6 +116,7 @@ def list_rejected(repository: Repository) -> list[RejectedCandidate]:
                     pattern=message.trailers.get("Pattern", ""),
                     origin=message.trailers.get("Origin", ""),
                     reason=" ".join(message.body.split()),
+                    kind=message.trailers.get("Rejection", ""),
                 )
             )
     return found

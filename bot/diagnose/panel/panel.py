@@ -337,13 +337,7 @@ class _Panel:
     def make_spec(self, proposal: Proposal) -> ModificationSpec:
         """The spec without the Moderator's title."""
         assert self.analysis is not None  # it is what the Engineer answers
-        edits = [
-            Edit.model_validate(
-                {option.name: option.value for option in edit.options}
-                | edit.model_dump(exclude={"options"})
-            )
-            for edit in proposal.edits
-        ]
+        edits = edits_of(proposal)
         content = json.dumps([edit.model_dump(mode="json") for edit in edits], sort_keys=True)
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
         return ModificationSpec(
@@ -356,6 +350,17 @@ class _Panel:
             origin=f"panel:{self.briefing.slug}/{digest[:8]}",
             edits=edits,
         )
+
+
+def edits_of(proposal: Proposal) -> list[Edit]:
+    """The edits that an Engineer's answer asks for."""
+    return [
+        Edit.model_validate(
+            {option.name: option.value for option in edit.options}
+            | edit.model_dump(exclude={"options"})
+        )
+        for edit in proposal.edits
+    ]
 
 
 def _short(trouble: Trouble) -> str:
