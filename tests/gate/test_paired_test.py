@@ -73,12 +73,14 @@ def test_counts_of_sign_patterns(sizes: list[int], least: int, cut: int) -> None
     assert patterns.from_sum(least) == sum(least <= p < cut for p in positives)
 
 
-def test_thousands_of_differing_tasks() -> None:
-    """1,600 fixed and 1,500 broken: P(Binomial(3100, 1/2) >= 1600) from its exact tail."""
-    exact = sum(math.comb(3100, k) for k in range(1600, 3101)) / 2**3100
-    assert sign_flip_p_value([1] * 1600 + [-1] * 1500) == pytest.approx(exact, rel=1e-12)
-    # Normal: 1.96 * sqrt(3100) = 109.1; sums of 3,100 signs are even.
-    assert noise_band([1] * 3100, tasks=3100) == 110
+def test_more_differing_tasks_than_a_float_has_powers_of_two() -> None:
+    """580 fixed and 520 broken: P(Binomial(1100, 1/2) >= 580) from its exact tail."""
+    exact = sum(math.comb(1100, k) for k in range(580, 1101)) / 2**1100
+    assert sign_flip_p_value([1] * 580 + [-1] * 520) == pytest.approx(exact, rel=1e-12)
+    # Normal: 1.96 * sqrt(1100) = 65.0; sums of 1,100 signs are even.
+    assert noise_band([1] * 1100, tasks=1100) == 64
+    beyond = 2 * sum(math.comb(1100, k) for k in range(550 + 33, 1101)) / 2**1100
+    assert 0.048 < beyond <= 0.05
 
 
 def test_noise_band_is_the_95_percent_quantile_of_net_flips() -> None:
