@@ -145,6 +145,8 @@ def test_needed_tasks_by_hand() -> None:
     assert needed_tasks(of_gains([1] * 5), alpha=0.03) == 6
     # ((1.8808 * 0.5 + 0.8416 * 0.4330) / 0.25)^2 = 27.2
     assert needed_tasks(of_gains([1] * 5 + [0] * 15), alpha=0.03) == 28
+    # All alike, in thirds: no variance, whatever rounding says.
+    assert [needed_tasks(of_gains([1] * n, trials=3), 0.03) for n in (3, 7, 49)] == [6, 6, 6]
     # A net of one task among 400 that differ.
     assert needed_tasks(of_gains([1] * 201 + [-1] * 200), alpha=0.03) is None
 
