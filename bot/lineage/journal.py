@@ -50,6 +50,10 @@ class Journal:
         self.base, self.used = base, list(used)
         self.save()
 
+    def comparisons(self) -> int:
+        """How many were begun on the hidden tasks, by their episodes."""
+        return len(list(self.folder.glob("select-*.jsonl")))
+
     def close(self) -> None:
         """The run has ended: the next one starts afresh."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -80,8 +84,9 @@ def open_journal(
         else:
             journal.resumed = True
             if journal.base != base:
-                # The accepted comparison of that generation was the last one and is not on record.
+                # What its comparisons were is not on record: they count, and hand nothing on.
                 journal.base = base
+                journal.used += [(0.0, False)] * (journal.comparisons() - len(journal.used))
         journal.save()
         yield journal
 
