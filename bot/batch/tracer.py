@@ -3,9 +3,9 @@
 A copy of this file, named `sitecustomize.py`, is put at the head of a watched process's
 PYTHONPATH (`watch.py`), next to a file `plan` with the lines. It needs nothing but the standard
 library, imports as little as it can, never raises, and hands over to the `sitecustomize` that it
-hides. From 3.12 on it costs next to nothing (`sys.monitoring`, each line once); before, every call
-of a Python function costs a fraction of a microsecond (`sys.settrace`), and a harness that sets a
-trace function of its own is not watched after that.
+hides. From 3.12 on it costs next to nothing (`sys.monitoring`, each line once). Before, every call
+of a Python function costs up to a microsecond more, one in an edited file some microseconds
+(`sys.settrace`), and a harness that sets a trace function of its own is not watched after that.
 
 What runs is appended to `lines` in the folder that `ECDYSIS_RAN` names, one record a line, fields
 separated by tabs: turn, kind, file, numbers separated by commas.
@@ -50,6 +50,7 @@ class Slots:
         self.is_function = bool(code.co_flags & FUNCTION)
         self.header: list[int] = []
         self.events: dict[int, list[int]] = {}
+        self.told: dict[int, bytes] = {}  # line → the turn in which it was told of
         begin = code.co_firstlineno
         spans = []
         for start, end, column, end_column in positions(code):
@@ -120,9 +121,12 @@ class Tracer:
         self.slots: dict[int, Slots] = {}  # by the id of their code
         self.told: set[tuple[bytes, str, str, tuple[int, ...]]] = set()
 
+    def turn(self) -> bytes:
+        return b"" if self.turns is None else self.turns[:8]
+
     def tell(self, kind: str, file: str = "", lines: Sequence[int] = ()) -> None:
         """Append a record, once a turn."""
-        turn = bytes(8) if self.turns is None else self.turns[:8]
+        turn = self.turn()
         key = turn, kind, file, tuple(lines)
         if key in self.told:
             return
@@ -163,7 +167,8 @@ class Tracer:
             slots = self.slots[id(code)] = Slots(code, self.code[file])
             if code.co_name == "<module>":
                 self.tell_runnable(code, file)
-        if slots.header:
+        if slots.header and slots.told.get(0) != self.turn():
+            slots.told[0] = self.turn()
             self.tell("ran", file, slots.header)
         return slots
 
@@ -178,10 +183,11 @@ class Tracer:
         lines = slots.events.get(line)
         if not lines:
             return False
-        kind = "ran" if slots.is_function else "imported"
-        self.tell(kind, self.edited_file(slots.code.co_filename) or "", lines)
-        if self.once:
-            del slots.events[line]
+        turn = self.turn()
+        if slots.told.get(line) != turn:
+            slots.told[line] = turn
+            kind = "ran" if slots.is_function else "imported"
+            self.tell(kind, self.edited_file(slots.code.co_filename) or "", lines)
         return True
 
     # --- the interpreter's hooks ----------------------------------------------------------
@@ -190,10 +196,7 @@ class Tracer:
         if self.code and hasattr(sys, "monitoring"):
             self.monitor()
         elif self.code:
-            import threading
-
-            threading.settrace(self.trace)
-            sys.settrace(self.trace)
+            self.settrace()
         sys.addaudithook(self.audit)
         self.tell("watched")
 
@@ -228,27 +231,45 @@ class Tracer:
         monitoring.register_callback(tool, events.LINE, line)
         monitoring.set_events(tool, events.PY_START)
 
-    def trace(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+    def settrace(self) -> None:
         """Before 3.12: asked at every call, it goes into code that holds edited lines."""
-        try:
-            slots = self.enter(frame.f_code)
-        except Exception:
-            return None
-        if slots is None or not slots.events:
-            return None
+        foreign: set[object] = {None}  # what modules that hold no edited line have as `__file__`
 
-        def line(frame: FrameType, event: str, argument: Any) -> Any:
-            if event == "line":
-                try:
-                    self.reach(slots, frame.f_lineno)
-                except Exception:
+        def call(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+            # As fast as can be: every call comes here. To ask for `f_code` is an audit event.
+            file = frame.f_globals.get("__file__")
+            try:
+                if file in foreign:
                     return None
+                slots = self.enter(frame.f_code)
+                if slots is None:
+                    if isinstance(file, str) and self.edited_file(file) is None:
+                        foreign.add(file)
+                    return None
+                if not slots.events:
+                    return None
+            except Exception:
+                return None
+
+            def line(frame: FrameType, event: str, argument: Any) -> Any:
+                if event == "line":
+                    try:
+                        self.reach(slots, frame.f_lineno)
+                    except Exception:
+                        return None
+                return line
+
             return line
 
-        return line
+        import threading
+
+        threading.settrace(call)
+        sys.settrace(call)
 
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Files that are read, and Python processes that will not be watched."""
+        if event == "object.__getattr__":
+            return
         try:
             if event == "open":
                 if self.names and isinstance(arguments[0], (str, bytes)):
@@ -288,12 +309,14 @@ def shuts_out(argument: str) -> bool:
 def hand_over(folder: str) -> None:
     """Import the `sitecustomize` that this file hides, as if this one were not here."""
     sys.path[:] = [place for place in sys.path if os.path.realpath(place) != folder]
-    sys.modules.pop("sitecustomize", None)
+    this = sys.modules.pop("sitecustomize")
     try:
         __import__("sitecustomize")
     except ImportError as error:
         if error.name != "sitecustomize":
             raise
+    finally:
+        sys.modules.setdefault("sitecustomize", this)  # its own import is not over yet
 
 
 if __name__ == "sitecustomize":

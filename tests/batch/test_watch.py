@@ -13,7 +13,7 @@ import pytest
 
 from bot.batch.run import Job
 from bot.batch.tasks import load_splits
-from bot.batch.watch import CAP, Notes
+from bot.batch.watch import CAP, Notes, write_plan
 from bot.commands.revision import load_table
 from bot.git.repository import Repository
 from bot.records import Episode, Ran
@@ -290,3 +290,16 @@ def test_notes_that_are_no_file_or_endless(tmp_path: Path) -> None:
     begun = time.monotonic()
     assert notes.read() == Ran()
     assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_a_watched_process_is_silent(tmp_path: Path, python: str) -> None:
+    """Nothing is printed, whether or not there is another `sitecustomize` or a plan."""
+    tracer = write_plan(tmp_path / "w", {"a.py": [1]})
+    (tmp_path / "ran").mkdir()
+    for file in ("plan", "sitecustomize.py"):
+        env = {"PYTHONPATH": str(tracer), "ECDYSIS_RAN": str(tmp_path / "ran")}
+        command = [python, "-c", "import sitecustomize; print(sitecustomize.__name__)"]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("sitecustomize\n", "")
+        (tracer / file).unlink()
