@@ -149,7 +149,8 @@ class Ran(Part):
 
     `lines` ran in functions, `imported` in modules and class bodies; of the watched lines,
     `runnable` can run in functions and `importable` at import, as far as their files were
-    loaded. `opened` are files that are no code. `blind`: a process was started unwatched.
+    loaded. `opened` are files that are no code. `blind`: a Python process was started that could
+    not be watched; `other`: a program that is not Python.
     """
 
     lines: dict[str, list[int]] = Field(default_factory=dict)
@@ -158,6 +159,7 @@ class Ran(Part):
     importable: dict[str, list[int]] = Field(default_factory=dict)
     opened: list[str] = Field(default_factory=list)
     blind: bool = False
+    other: bool = False
 
 
 class Episode(Record):

@@ -17,6 +17,7 @@ separated by tabs: turn, kind, file, numbers separated by commas.
     imported  file numbers   these ran at import, in a module or a class body
     opened    file           a file that is no Python code was opened
     blind                    a Python process was started that is not watched
+    other                    another program was started
 
 The turn counts the tasks that a worker was given: the bot writes it into the file that
 `ECDYSIS_TURN` names. It is 0 where each task has a process.
@@ -267,7 +268,7 @@ class Tracer:
         sys.settrace(call)
 
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Files that are read, and Python processes that will not be watched."""
+        """Files that are read, and processes that will not be watched."""
         if event == "object.__getattr__":
             return
         try:
@@ -290,6 +291,7 @@ class Tracer:
         words = os.fsdecode(command).split() if is_text else [os.fsdecode(word) for word in command]
         names = [os.path.basename(word) for word in (os.fsdecode(program or ""), *words[:1])]
         if not any(name.startswith("python") for name in names):
+            self.tell("other")
             return
         env = os.environ if env is None else env
         path = os.fsdecode(env.get("PYTHONPATH") or env.get(b"PYTHONPATH") or "")

@@ -79,12 +79,13 @@ class Notes:
             imported=kept.imported,
             opened=kept.opened,
             blind=kept.blind,
+            other=kept.other,
         )
         watched = self._lasting is not None
         for turn, kind, file, numbers in self._new_records():
             watched = watched or kind == "watched"
-            if kind == "blind":
-                ran.blind = True
+            if kind in ("blind", "other"):
+                setattr(ran, kind, True)
             elif kind == "opened" and file not in ran.opened:
                 ran.opened.append(file)
             elif kind in _KINDS and (kind != "ran" or turn == self._turns):
