@@ -1,0 +1,171 @@
+"""Does an edit serve the harness, or only the tasks that it was derived from?
+
+Three measures. By its text: what looks like a task's value (`task_values.py`). By what ran: on how
+many tasks that it was not derived from the edit acts. By what it takes away: tools that no episode
+uses any more, names of tools that stand nowhere any more. They are figures of the verdict; the
+hidden tasks alone decide.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.gate.activation import EditLines, find_activation
+from bot.gate.task_values import Flag
+from bot.records import Accommodation, Episode, ToolStep
+
+
+@dataclass(frozen=True)
+class EditEvidence:
+    """What is known of one edit. `acting` are its lines that run only where it does something.
+
+    `derived_from` are the tasks that it was made after.
+    """
+
+    acting: EditLines
+    derived_from: frozenset[str]
+    flags: Sequence[Flag] = ()
+
+
+def measure_accommodation(
+    edits: Sequence[EditEvidence], episodes: Sequence[Episode], shrunk: Sequence[str] = ()
+) -> Accommodation:
+    """The figures of the edits, from episodes in which their lines were watched.
+
+    An edit is narrow where it acts on none of the other tasks although some were run, or where it
+    holds a task's value. An edit of which nothing could be observed is narrow only by its text.
+    """
+    acted, narrow, most = [], [], 0
+    for position, edit in enumerate(edits):
+        others = [e for e in episodes if e.ran and e.task_id not in edit.derived_from]
+        activation = find_activation(edit.acting, others)
+        run = len({episode.task_id for episode in others})
+        acted.append(len(activation.tasks))
+        most = max(most, run)
+        holds_value = any(flag.kind == "task" for flag in edit.flags)
+        if holds_value or (run and activation.level == "never"):
+            narrow.append(position)
+    return Accommodation(
+        edits=len(edits),
+        other_tasks=most,
+        acted=acted,
+        narrow=narrow,
+        ratio=round(len(narrow) / len(edits), 3) if edits else None,
+        shrunk=list(shrunk),
+        flags=[f"Edit {n}: {flag.said}" for n, edit in enumerate(edits, 1) for flag in edit.flags],
+    )
+
+
+# --- what an edit does only where it acts -------------------------------------------------
+
+
+def acting_lines(source: bytes, numbers: Iterable[int]) -> list[int]:
+    """Of an edit's lines in a Python file, those that run only where the edit does something.
+
+    These are the lines under a condition that the edit itself brings: the body of its `if`, of a
+    handler or a `case`, and what follows an early exit that leaves all as it was. Where there are
+    none, or where the file cannot be read, all its lines act whenever they run.
+    """
+    lines = sorted(numbers)
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return lines
+    own, guarded, idle = {*lines}, set[int](), set[int]()
+    for node in ast.walk(tree):
+        for block in _blocks(node):
+            for statement, following in zip(block, [*block[1:], None], strict=True):
+                if isinstance(statement, ast.If) and statement.lineno in own:
+                    if _leaves_all(statement.body):
+                        idle |= _span(statement.body)
+                        guarded |= (
+                            _span(block[block.index(statement) + 1 :]) if following else set()
+                        )
+                    else:
+                        guarded |= _span(statement.body)
+                    (idle if _leaves_all(statement.orelse) else guarded).update(
+                        _span(statement.orelse)
+                    )
+        if isinstance(node, (ast.ExceptHandler, ast.match_case)):
+            start = node.lineno if isinstance(node, ast.ExceptHandler) else node.pattern.lineno
+            if start in own:
+                (idle if _leaves_all(node.body) else guarded).update(_span(node.body))
+    acting = [line for line in lines if line in guarded and line not in idle]
+    return acting or lines
+
+
+def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    blocks = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+    return [block for block in blocks if isinstance(block, list) and block]
+
+
+def _leaves_all(block: Sequence[ast.stmt]) -> bool:
+    """Whether a block only goes away: `continue`, `break`, `pass`, or a return of what was given."""
+    if len(block) != 1:
+        return False
+    (only,) = block
+    if isinstance(only, (ast.Continue, ast.Break, ast.Pass)):
+        return True
+    if not isinstance(only, ast.Return):
+        return False
+    return only.value is None or isinstance(only.value, (ast.Name, ast.Attribute, ast.Constant))
+
+
+def _span(block: Sequence[ast.stmt]) -> set[int]:
+    return {
+        line
+        for statement in block
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    }
+
+
+# --- what it takes away -------------------------------------------------------------------
+
+_WORD = re.compile(r"\w+")
+FEW = 2
+"""Episodes in which a tool must have been used before, for its absence to be told."""
+
+
+def shrunk_actions(
+    before: Sequence[Episode],
+    after: Sequence[Episode],
+    files_before: Mapping[str, str],
+    files_after: Mapping[str, str],
+) -> list[str]:
+    """Sentences on what the harness could do before and does not any more.
+
+    `before` and `after` are episodes of the same tasks, the files those that the edits changed.
+    """
+    used_before, used_after = _used(before), _used(after)
+    said = [
+        f"No episode uses {name} any more (before: {used_before[name]} of {len(before)})."
+        for name in sorted(used_before)
+        if used_before[name] >= FEW and name not in used_after
+    ]
+    old, new = (
+        {word for text in files.values() for word in _WORD.findall(text)}
+        for files in (files_before, files_after)
+    )
+    said += [
+        f"The edited files no longer hold the tool's name {name}."
+        for name in sorted(_tools([*before, *after]))
+        if name in old and name not in new
+    ]
+    return said
+
+
+def _used(episodes: Iterable[Episode]) -> dict[str, int]:
+    """Tool → number of episodes that used it without an error."""
+    counts: dict[str, int] = {}
+    for episode in episodes:
+        steps = (step for step in episode.steps if isinstance(step, ToolStep) and not step.error)
+        for name in {step.name for step in steps}:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _tools(episodes: Iterable[Episode]) -> set[str]:
+    return {s.name for e in episodes for s in e.steps if isinstance(s, ToolStep)}
