@@ -1,4 +1,4 @@
-"""Does an edit serve the harness, or only the tasks that it was derived from?
+"""Which edits serve only the tasks that they were derived from, and not the harness.
 
 Three measures. By its text: what looks like a task's value (`task_values.py`). By what ran: on how
 many tasks that it was not derived from the edit acts. By what it takes away: tools that no episode
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.gate.activation import EditLines, find_activation
@@ -65,60 +65,70 @@ def measure_accommodation(
 def acting_lines(source: bytes, numbers: Iterable[int]) -> list[int]:
     """Of an edit's lines in a Python file, those that run only where the edit does something.
 
-    These are the lines under a condition that the edit itself brings: the body of its `if`, of a
-    handler or a `case`, and what follows an early exit that leaves all as it was. Where there are
-    none, or where the file cannot be read, all its lines act whenever they run.
+    These are the lines under a condition that the edit itself brings: the branches of its `if`, the
+    body of its handler or `case`, and what follows an early exit. A branch that only leaves (see
+    `_only_leaves`) does nothing. Where no line is left, or where the file cannot be read, all the
+    lines count: the edit acts whenever it runs.
     """
     lines = sorted(numbers)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return lines
-    own, guarded, idle = {*lines}, set[int](), set[int]()
+    given = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    own, acting, idle = {*lines}, set[int](), set[int]()
+    for branch, condition, following in _branches(tree):
+        if condition not in own:
+            continue
+        if _only_leaves(branch, given):
+            idle |= _span(branch)
+            acting |= _span(following)
+        else:
+            acting |= _span(branch)
+    return [line for line in lines if line in acting - idle] or lines
+
+
+Block = Sequence[ast.stmt]
+
+
+def _branches(tree: ast.AST) -> Iterator[tuple[Block, int, Block]]:
+    """Each conditional block, the line of its condition, and the statements that come after it."""
     for node in ast.walk(tree):
-        for block in _blocks(node):
-            for statement, following in zip(block, [*block[1:], None], strict=True):
-                if isinstance(statement, ast.If) and statement.lineno in own:
-                    if _leaves_all(statement.body):
-                        idle |= _span(statement.body)
-                        guarded |= (
-                            _span(block[block.index(statement) + 1 :]) if following else set()
-                        )
-                    else:
-                        guarded |= _span(statement.body)
-                    (idle if _leaves_all(statement.orelse) else guarded).update(
-                        _span(statement.orelse)
-                    )
-        if isinstance(node, (ast.ExceptHandler, ast.match_case)):
-            start = node.lineno if isinstance(node, ast.ExceptHandler) else node.pattern.lineno
-            if start in own:
-                (idle if _leaves_all(node.body) else guarded).update(_span(node.body))
-    acting = [line for line in lines if line in guarded and line not in idle]
-    return acting or lines
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, ())
+            statements: Block = block if isinstance(block, list) else ()
+            for position, statement in enumerate(statements):
+                if isinstance(statement, ast.If):
+                    yield statement.body, statement.lineno, statements[position + 1 :]
+                    yield statement.orelse, statement.lineno, statements[position + 1 :]
+        if isinstance(node, ast.ExceptHandler):
+            yield node.body, node.lineno, ()
+        elif isinstance(node, ast.match_case):
+            yield node.body, node.pattern.lineno, ()
 
 
-def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
-    blocks = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
-    return [block for block in blocks if isinstance(block, list) and block]
-
-
-def _leaves_all(block: Sequence[ast.stmt]) -> bool:
-    """Whether a block only goes away: `continue`, `break`, `pass`, or a return of what was given."""
+def _only_leaves(block: Block, given: set[str]) -> bool:
+    """Whether a block only goes away: with `continue`, `break`, `pass`, or what it was given."""
     if len(block) != 1:
         return False
     (only,) = block
-    if isinstance(only, (ast.Continue, ast.Break, ast.Pass)):
-        return True
-    if not isinstance(only, ast.Return):
-        return False
-    return only.value is None or isinstance(only.value, (ast.Name, ast.Attribute, ast.Constant))
+    if isinstance(only, ast.Return):
+        value = only.value
+        is_given = isinstance(value, ast.Name) and value.id in given
+        return (
+            value is None or is_given or (isinstance(value, ast.Constant) and value.value is None)
+        )
+    return isinstance(only, (ast.Continue, ast.Break, ast.Pass))
 
 
-def _span(block: Sequence[ast.stmt]) -> set[int]:
+def _span(block: Block) -> set[int]:
+    """The lines of the simple statements in a block: a condition that is asked changes nothing."""
     return {
         line
         for statement in block
-        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        for part in ast.walk(statement)
+        if isinstance(part, ast.stmt) and not hasattr(part, "body") and not hasattr(part, "cases")
+        for line in range(part.lineno, (part.end_lineno or part.lineno) + 1)
     }
 
 

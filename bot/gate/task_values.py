@@ -37,49 +37,15 @@ COMMON_TASKS = 2
 _WORD = re.compile(r"[\w@.-]*\w")
 # What chat protocols and JSON schemas write, whichever harness it is.
 _PROTOCOL = frozenset(
-    [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "function",
-        "developer",
-        "role",
-        "content",
-        "name",
-        "arguments",
-        "type",
-        "id",
-        "index",
-        "stop",
-        "length",
-        "tool_calls",
-        "tool_call_id",
-        "function_call",
-        "content_filter",
-        "finish_reason",
-        "end_turn",
-        "string",
-        "integer",
-        "number",
-        "boolean",
-        "array",
-        "object",
-        "null",
-        "properties",
-        "required",
-        "description",
-        "enum",
-        "const",
-        "text",
-        "json",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "none",
-        "error",
-    ]
+    re.findall(
+        r"\w+",
+        """
+        system user assistant tool function developer role content name arguments type id index
+        stop length tool_calls tool_call_id function_call content_filter finish_reason end_turn
+        string integer number boolean array object null properties required description enum const
+        text json true false yes no none error
+        """,
+    )
 )
 
 
