@@ -179,9 +179,10 @@ def try_change(
         refusal = static_checks(shop, base_tree, candidate, spec)
     if refusal is None:
         assert isinstance(candidate, str)
+        shop.observation.watch(tree, candidate, [(spec, situation.pattern)])
         after = shop.run_train(candidate)
         comparison = compare(arm(before), arm(after))
-        refusal = screen(comparison)
+        refusal = shop.observation.refuse(candidate, flatten(after)) or screen(comparison)
         if refusal is None:
             shop.tell(
                 f"Kept for the gate: {spec.title} "
@@ -229,6 +230,7 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
         return None  # so much was known of them already
     candidate = stack[-1].tree
     shop.tell(f"Hidden tasks decide on: {' + '.join(c.spec.title for c in stack)}")
+    shop.observation.watch(tree, candidate, [(c.spec, c.pattern) for c in stack])
     verdict, comparison = compare_hidden(shop, tree, candidate)
     if verdict.decision == "accept":
         return Decision(stack, verdict, comparison)
@@ -294,6 +296,7 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
     verdict.inference = Inference(
         tokens_before=mean_tokens(control), tokens_after=mean_tokens(changed)
     )
+    shop.observation.fill(verdict, candidate, flatten(control), flatten(changed))
     return verdict, comparison
 
 

@@ -116,8 +116,8 @@ class Runner:
 
     def watch(self, tree: str, lines: Lines) -> None:
         """From now on, episodes of `tree` say in `ran` which of the lines ran."""
-        if tree not in self._watched and can_watch(self.table.run):
-            folder = self._workplace.folder / f"w{len(self._watched)}"
+        if can_watch(self.table.run):
+            folder = self._workplace.private_folder() / "w"
             self._watched[tree] = write_plan(folder, lines)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Episode]]:
