@@ -15,19 +15,20 @@ from bot.config import HarnessTable
 from bot.edit.hunks import Origins, trace_edits
 from bot.edit.reading import read_commit
 from bot.gate.accommodation import (
+    Acts,
     EditEvidence,
     acting_lines,
+    find_acts,
     measure_accommodation,
     shrunk_actions,
 )
 from bot.gate.activation import (
-    Activation,
     EditLines,
     find_activation,
     lines_of_edit,
     refuse_inactive,
 )
-from bot.gate.task_values import find_flags
+from bot.gate.task_values import Flag, find_flags
 from bot.git.repository import Repository
 from bot.records import Edit, Episode, ModificationSpec, Pattern, Task, Verdict
 
@@ -35,11 +36,21 @@ Source = tuple[ModificationSpec, Pattern]
 
 
 @dataclass(frozen=True)
-class _Watched:
-    """A candidate: the tree it was made of, its edits in order, and the lines of each."""
+class _WatchedEdit:
+    """An edit of a candidate: its lines there, and those of them that run only where it acts.
 
-    base: str
-    edits: Sequence[tuple[Edit, EditLines, EditEvidence]]
+    None where it is not known which lines are its own.
+    """
+
+    edit: Edit
+    lines: EditLines | None
+    acting: EditLines | None
+    derived_from: frozenset[str]
+    flags: Sequence[Flag]
+
+    @property
+    def key(self) -> str:
+        return self.edit.model_dump_json()
 
 
 @dataclass
@@ -50,49 +61,54 @@ class Observation:
     runner: Runner
     table: HarnessTable
     train: Sequence[Task]
-    _watched: dict[str, _Watched] = field(default_factory=dict)
-    # Edits (as JSON) that were proven active on the train split, and their episodes there.
-    _proven: set[str] = field(default_factory=set)
-    _episodes: dict[str, list[Episode]] = field(default_factory=dict)
+    # Candidate → the tree it was made of, and its edits in their order.
+    _watched: dict[str, tuple[str, list[_WatchedEdit]]] = field(default_factory=dict)
+    # Of each edit (its key): whether it was proven active on the train split, and where it acted.
+    _proven: dict[str, bool] = field(default_factory=dict)
+    _acts: dict[str, Acts] = field(default_factory=dict)
 
     def watch(self, base: str, candidate: str, sources: Sequence[Source]) -> None:
         """From now on, episodes of `candidate`, made of `base` by the specs, say what ran.
 
         Those of `base` are watched alike, for what it costs: it may not tip a comparison.
         """
-        edits = [edit for spec, _ in sources for edit in spec.edits]
-        derived = [_derived_from(*source) for source in sources for _ in source[0].edits]
-        whole = sources[0][0].model_copy(update={"edits": edits})
+        edits = [(edit, source) for source in sources for edit in source[0].edits]
+        files = {edit.file for edit, _ in edits}
+        whole = sources[0][0].model_copy(update={"edits": [edit for edit, _ in edits]})
         origins = trace_edits(whole, read_commit(self.repository, base))
-        files = {edit.file for edit in edits}
         before, after = (self.repository.read_files(tree, files) for tree in (base, candidate))
         known = self._known_text(base)
         watched = []
-        for position, edit in enumerate(edits):
-            lines = _lines_of(edit, position, origins, before, after)
-            acting = {file: acting_lines(after.get(file, b""), at) for file, at in lines.items()}
-            added = edit.code or _added_text(lines, after)
-            flags = find_flags(added, known=known, tasks=self.train)
-            watched.append((edit, lines, EditEvidence(acting, derived[position], flags)))
-        self._watched[candidate] = _Watched(base, watched)
+        for position, (edit, source) in enumerate(edits):
+            lines = _lines_of(position, origins, before, after)
+            flags = find_flags(edit.code or _text(lines, after), known=known, tasks=self.train)
+            acting = {file: acting_lines(after[file], at) for file, at in lines.items()}
+            is_known = bool(origins)
+            watched.append(
+                _WatchedEdit(
+                    edit,
+                    lines if is_known else None,
+                    acting if is_known else None,
+                    _derived_from(*source),
+                    flags,
+                )
+            )
+        self._watched[candidate] = base, watched
         self.runner.watch(base, dict.fromkeys(files, ()))
-        self.runner.watch(
-            candidate,
-            {
-                file: {n for _, lines, _ in watched for n in lines.get(file, ())}
-                for file in {file for _, lines, _ in watched for file in lines}
-            },
-        )
+        together: dict[str, set[int]] = {}
+        for one in watched:
+            for file, numbers in (one.lines or {}).items():
+                together.setdefault(file, set()).update(numbers)
+        self.runner.watch(candidate, together)
 
     def refuse(self, candidate: str, episodes: Sequence[Episode]) -> str | None:
         """One sentence where an edit of the candidate ran in none of its train episodes."""
-        watched = self._watched[candidate].edits
-        activations = [find_activation(lines, episodes) for _, lines, _ in watched]
-        for (edit, _, _), activation in zip(watched, activations, strict=True):
-            if activation.proven:
-                self._proven.add(edit.model_dump_json())
-        self._episodes[candidate] = list(episodes)
-        return refuse_inactive([edit for edit, _, _ in watched], activations)
+        _, watched = self._watched[candidate]
+        activations = [find_activation(one.lines, episodes) for one in watched]
+        for one, activation in zip(watched, activations, strict=True):
+            self._proven[one.key] = activation.proven
+            self._acts[one.key] = find_acts(one.acting, episodes)
+        return refuse_inactive([one.edit for one in watched], activations)
 
     def fill(
         self,
@@ -102,26 +118,31 @@ class Observation:
         changed: Sequence[Episode],
     ) -> None:
         """`activated` and `accommodation` of a verdict, from the hidden tasks' two arms."""
-        of = self._watched[candidate]
-        activations = [find_activation(lines, changed) for _, lines, _ in of.edits]
+        base, watched = self._watched[candidate]
         verdict.activated = [
-            activation.proven or edit.model_dump_json() in self._proven
-            for (edit, _, _), activation in zip(of.edits, activations, strict=True)
+            self._proven.get(one.key, False) or find_activation(one.lines, changed).proven
+            for one in watched
         ]
-        files = {edit.file for edit, _, _ in of.edits}
+        files = {one.edit.file for one in watched}
         texts = [
             {
                 path: content.decode("utf-8", "replace")
                 for path, content in self.repository.read_files(tree, files).items()
             }
-            for tree in (of.base, candidate)
+            for tree in (base, candidate)
         ]
         verdict.accommodation = measure_accommodation(
-            [evidence for _, _, evidence in of.edits],
-            [*changed, *self._episodes.get(candidate, ())],
+            [
+                EditEvidence(
+                    one.derived_from,
+                    self._acts.get(one.key, Acts()) | find_acts(one.acting, changed),
+                    one.flags,
+                )
+                for one in watched
+            ],
             shrunk_actions(control, changed, *texts),
         )
-        verdict.reason += _say(verdict, activations)
+        verdict.reason += _say(verdict)
 
     def _known_text(self, tree: str) -> str:
         splits = set(self.table.splits.paths().values())
@@ -139,11 +160,10 @@ def _derived_from(spec: ModificationSpec, pattern: Pattern) -> frozenset[str]:
 
 
 def _lines_of(
-    edit: Edit,
     position: int,
     origins: Mapping[str, Origins],
-    before: dict[str, bytes],
-    after: dict[str, bytes],
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
 ) -> dict[str, list[int]]:
     """File → lines of one edit there."""
     found = {}
@@ -151,31 +171,34 @@ def _lines_of(
         added = [line for line, maker in of.added.items() if maker == position]
         removed = [line for line, maker in of.removed.items() if maker == position]
         lines = lines_of_edit(added, removed, before.get(file, b""), after.get(file, b""))
-        if lines:
+        if lines and file in after:
             found[file] = lines
     return found
 
 
-def _added_text(lines: EditLines, after: dict[str, bytes]) -> str:
+def _text(lines: EditLines, after: Mapping[str, bytes]) -> str:
+    """What stands on the lines."""
     pieces = []
     for file, numbers in lines.items():
-        text = after.get(file, b"").decode("utf-8", "replace").splitlines()
+        text = after[file].decode("utf-8", "replace").splitlines()
         pieces += [text[number - 1] for number in numbers if number <= len(text)]
     return "\n".join(pieces)
 
 
-def _say(verdict: Verdict, activations: Sequence[Activation]) -> str:
+def _say(verdict: Verdict) -> str:
     """What the verdict's sentence adds: only what a reviewer must know."""
     said = ""
     unproven = [n for n, proven in enumerate(verdict.activated, 1) if not proven]
     if unproven:
-        seen = any(activations[n - 1].level != "unknown" for n in unproven)
-        why = "ran in no watched episode" if seen else "could not be watched"
-        said += f" Edit {', '.join(map(str, unproven))} {why}."
+        said += f" It is not proven that edit {_numbers(unproven)} ran."
     of = verdict.accommodation
     if of is not None and of.narrow:
-        numbers = ", ".join(str(position + 1) for position in of.narrow)
+        numbers = _numbers([position + 1 for position in of.narrow])
         said += f" Edit {numbers} serves only the tasks it was derived from."
     if of is not None and of.shrunk:
         said += f" {' '.join(of.shrunk)}"
     return said
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

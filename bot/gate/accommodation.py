@@ -19,38 +19,54 @@ from bot.records import Accommodation, Episode, ToolStep
 
 
 @dataclass(frozen=True)
+class Acts:
+    """The tasks in whose episodes an edit was watched, and those of them in which it acted."""
+
+    watched: frozenset[str] = frozenset()
+    acted: frozenset[str] = frozenset()
+
+    def __or__(self, other: Acts) -> Acts:
+        return Acts(self.watched | other.watched, self.acted | other.acted)
+
+
+def find_acts(acting: EditLines | None, episodes: Iterable[Episode]) -> Acts:
+    """`acting` are the edit's `acting_lines`, by file, in the revision that the episodes ran."""
+    watched = [e for e in episodes if e.ran is not None and not e.ran.blind]
+    if not acting or not watched:
+        return Acts()
+    active = find_activation(acting, watched)
+    if active.level == "unknown":
+        return Acts()
+    return Acts(frozenset(e.task_id for e in watched), frozenset(active.tasks))
+
+
+@dataclass(frozen=True)
 class EditEvidence:
-    """What is known of one edit. `acting` are its lines that run only where it does something.
+    """What is known of one edit. `derived_from` are the tasks that it was made after."""
 
-    `derived_from` are the tasks that it was made after.
-    """
-
-    acting: EditLines
     derived_from: frozenset[str]
+    acts: Acts
     flags: Sequence[Flag] = ()
 
 
 def measure_accommodation(
-    edits: Sequence[EditEvidence], episodes: Sequence[Episode], shrunk: Sequence[str] = ()
+    edits: Sequence[EditEvidence], shrunk: Sequence[str] = ()
 ) -> Accommodation:
-    """The figures of the edits, from episodes in which their lines were watched.
+    """The figures of a candidate's edits.
 
-    An edit is narrow where it acts on none of the other tasks although some were run, or where it
-    holds a task's value. An edit of which nothing could be observed is narrow only by its text.
+    An edit is narrow where it acts on none of the other tasks although it was watched on some, or
+    where it holds a task's value. What could not be watched is narrow only by its text.
     """
-    acted, narrow, most = [], [], 0
+    acted, narrow, others = [], [], set[str]()
     for position, edit in enumerate(edits):
-        others = [e for e in episodes if e.ran and e.task_id not in edit.derived_from]
-        activation = find_activation(edit.acting, others)
-        run = len({episode.task_id for episode in others})
-        acted.append(len(activation.tasks))
-        most = max(most, run)
-        holds_value = any(flag.kind == "task" for flag in edit.flags)
-        if holds_value or (run and activation.level == "never"):
+        watched = edit.acts.watched - edit.derived_from
+        acted.append(len(edit.acts.acted - edit.derived_from))
+        others |= watched
+        if (watched and not acted[-1]) or any(flag.kind == "task" for flag in edit.flags):
             narrow.append(position)
     return Accommodation(
         edits=len(edits),
-        other_tasks=most,
+        other_tasks=len(others),
         acted=acted,
         narrow=narrow,
         ratio=round(len(narrow) / len(edits), 3) if edits else None,

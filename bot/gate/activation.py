@@ -17,7 +17,7 @@ from bot.records import Edit, Episode, Ran
 EditLines = Mapping[str, Sequence[int]]
 """File → the lines that one edit made there, numbered from 1 in the candidate's files."""
 
-Level = Literal["function", "import", "open", "never", "unknown"]
+Level = Literal["function", "import", "open", "nothing", "never", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,9 @@ class Activation:
 
     `function`: one of its lines ran in a function. `import`: it holds nothing that runs in a
     function (a constant, an import, a class's field), and ran when its module was imported.
-    `open`: it is in a file that is no code, and that was opened. `unknown`: no process was
-    watched, or one was started that could not be. `tasks` are those in whose episodes it was
+    `open`: it is in a file that is no code, and that was opened. `nothing`: what it asks for was
+    there already, it has no line that could run. `unknown`: no process was watched, or one was
+    started that could not be. `tasks` are those in whose episodes it was
     active, `episodes` how many episodes were watched; `loaded` says whether its file was.
     """
 
@@ -38,11 +39,13 @@ class Activation:
 
     @property
     def proven(self) -> bool:
-        return self.level in ("function", "import", "open")
+        return self.level not in ("never", "unknown")
 
 
-def find_activation(lines: EditLines, episodes: Iterable[Episode]) -> Activation:
-    """What the episodes show of one edit."""
+def find_activation(lines: EditLines | None, episodes: Iterable[Episode]) -> Activation:
+    """What the episodes show of one edit; `lines` is None where they are not known."""
+    if not lines:
+        return Activation("unknown" if lines is None else "nothing")
     seen = [(episode.task_id, episode.ran) for episode in episodes if episode.ran is not None]
     in_function = {
         (file, line)
@@ -67,7 +70,7 @@ def find_activation(lines: EditLines, episodes: Iterable[Episode]) -> Activation
             return Activation(level, tuple(tasks), len(seen), loaded)
     are_texts = any(not file.endswith(".py") for file in lines)
     unsure = any(ran.blind or (ran.other and are_texts) for _, ran in seen)
-    if not seen or not lines or unsure:
+    if not seen or unsure:
         return Activation("unknown", episodes=len(seen), loaded=loaded)
     return Activation("never", episodes=len(seen), loaded=loaded)
 
