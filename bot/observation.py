@@ -180,9 +180,9 @@ def _text(lines: EditLines, after: Mapping[str, bytes]) -> str:
     """What stands on the lines."""
     pieces = []
     for file, numbers in lines.items():
-        text = after[file].decode("utf-8", "replace").splitlines()
+        text = after[file].splitlines()
         pieces += [text[number - 1] for number in numbers if number <= len(text)]
-    return "\n".join(pieces)
+    return b"\n".join(pieces).decode("utf-8", "replace")
 
 
 def _say(verdict: Verdict) -> str:
