@@ -84,7 +84,11 @@ class GenerationFigures:
     after: Fraction | float | None = None
 
     def trailers(self, base: str) -> list[tuple[str, str]]:
-        """Name and value of the trailers of the generation's last commit, in order."""
+        """Name and value of the trailers of the generation's last commit, in order.
+
+        `Activated` counts the edits that are proven to have run, `Accommodation` those that serve
+        only the tasks they were derived from; each of all the generation's edits.
+        """
         verdict, of = self.verdict, self.verdict.accommodation
         score = ""
         if self.before is not None and self.after is not None:
@@ -102,7 +106,7 @@ class GenerationFigures:
             "Sandbox": self.sandbox,
             "Base": base,
         }
-        return [(PREFIX + name, one_line(value)) for name, value in values.items()]
+        return [(PREFIX + name, one_line(value)) for name, value in values.items() if value]
 
 
 def write_spec_message(spec: ModificationSpec) -> str:

@@ -138,9 +138,14 @@ def at(*marks: str) -> list[int]:
     return sorted(AT[mark] for mark in marks)
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ECDYSIS_CACHE", str(tmp_path / "cache"))
+def one_environment_for_all(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECDYSIS_CACHE", str(cache))
 
 
 @pytest.mark.parametrize("python", interpreters())
