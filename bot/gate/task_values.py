@@ -155,22 +155,31 @@ def _quoted(text: str) -> Iterator[str]:
 
 _PLACEHOLDER = re.compile(r"[{<$*]|\.\.\.")
 _VALUES = {
-    "a date": re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b"),
+    "a date": re.compile(
+        r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b"
+        r"|\b(?:January|February|March|April|May|June|July|August|September|October|November"
+        r"|December) (?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:19|20)\d\d\b"
+    ),
+    "an identifier": re.compile(
+        r"\b(?!SHA|ISO|RFC|UTF|HTTP)[A-Z]{1,4}-?\d{3,}\b|\b\d{3}-\d{3,4}-\d{4}\b"
+    ),
     "a file": re.compile(r"(?<![\w/.{<$-])(?:[\w-]+/)+[\w.-]*\w\.[a-z]{1,5}\b"),
     "an address": re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b"),
     "a number": re.compile(r"(?<![\w.])(?:\d+\.\d{3,}|\d{5,}|\d{1,3}(?:,\d{3})+)\b"),
     "a proper name": re.compile(r"[\"'“`]([A-Z][a-z]+(?:,? [A-Z][\w.]*)+)[\"'”`]"),
+    "a query": re.compile(r"\bSELECT\b[^;{<$]{1,200}?\bFROM\s+\w+"),
     "a class": re.compile(
         r"\b(?!Your|My|Some)(?:[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z]{3,}[a-z]{2,}\w*)(?<!Error)(?<!Exception)\b"
     ),
 }
+_CODE = re.compile(r"^\s*(?:def|class|import|from|return|raise) ", re.MULTILINE)
 _NAME = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 
 
 def _values(text: str, known: _Known, *, is_prose: bool) -> Iterator[Flag]:
     """Values that prose and prompts name although they cannot hold for every task."""
     for what, form in _VALUES.items():
-        if what == "a class" and not is_prose and re.search(r"\b(?:def|class|import)\b", text):
+        if what == "a class" and not is_prose and _CODE.search(text):
             continue  # a piece of code that could not be read
         for found in form.finditer(text):
             value = found.group(found.lastindex or 0)
@@ -251,13 +260,14 @@ def _tables(tree: ast.AST, known: _Known) -> Iterator[Flag]:
             yield from _long_list([name for name in names if isinstance(name, str)], known)
 
 
-_LIST = re.compile(r"(?:([\"'])[^\"'\n]+\1,\s*){4,}")
+_QUOTED = r"(?:\"[^\"\n]+\"|'[^'\n]+'),\s*"
+_LIST = re.compile(rf"(?:{_QUOTED}){{4,}}")
 
 
 def _listed(text: str, known: _Known) -> Iterator[Flag]:
     """Long lists of quoted names in a piece that is no whole code."""
     for found in _LIST.finditer(text):
-        yield from _long_list(re.findall(r"[\"']([^\"'\n]+)[\"'],", found[0]), known)
+        yield from _long_list([q.strip(" \n,\"'") for q in re.findall(_QUOTED, found[0])], known)
 
 
 def _long_list(names: Sequence[str], known: _Known) -> Iterator[Flag]:
@@ -270,18 +280,20 @@ _SHARE = re.compile(r"fraction|ratio|threshold|percent|pct|share|cutoff", re.IGN
 
 
 def _fractions(tree: ast.AST) -> Iterator[Flag]:
-    """Shares between 0 and 1 that somebody has tuned."""
+    """Shares that somebody has tuned: numbers between 0 and 1, or what a percentage is held to."""
     for node in ast.walk(tree):
-        names, value = "", None
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            names, value = " ".join(map(ast.unparse, node.targets)), node.value.value
-            if not _SHARE.search(names):
-                continue
+        if isinstance(node, ast.Assign):
+            names, values = " ".join(map(ast.unparse, node.targets)), [node.value]
         elif isinstance(node, ast.Compare):
-            constants = [n.value for n in node.comparators if isinstance(n, ast.Constant)]
-            value = constants[0] if constants else None
-        if isinstance(value, float) and 0 < value < 1 and value != 0.5:
-            yield Flag("threshold", f"It fixes a share: {value:g}.")
+            names, values = ast.unparse(node.left), node.comparators
+        else:
+            continue
+        is_share = bool(_SHARE.search(names))
+        for value in (v.value for v in values if isinstance(v, ast.Constant)):
+            if isinstance(value, (int, float)) and value not in (0, 0.5, 1, 100):
+                tuned = 0 < value < 1 and isinstance(node, ast.Compare)
+                if tuned or (is_share and 0 < value < 100):
+                    yield Flag("threshold", f"It fixes a share: {value:g}.")
 
 
 _REFUSAL = re.compile(r"error|refus|block|reject|denied|not allowed|forbidden|already", re.I)
