@@ -22,7 +22,7 @@ from bot.batch.build import build_environment
 from bot.batch.episode import make_episode, parse_written, read_written
 from bot.batch.score import apply_score, make_invalid
 from bot.batch.surroundings import Attempt, Place, Surroundings
-from bot.batch.watch import Lines, Notes, can_watch, write_plan
+from bot.batch.watch import Lines, Notes, Plan, can_watch, write_plan
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
 from bot.config import HarnessTable
@@ -75,7 +75,7 @@ class Runner:
         self._parallel = parallel or table.model.slots
         self._on_calls = on_calls
         self._idle: dict[str, queue.SimpleQueue[Place]] = {}
-        self._watched: dict[str, Path] = {}  # tree → the tracer's folder
+        self._watched: dict[str, Plan] = {}  # by tree
         self._lock = threading.Lock()
         self._given_up = threading.Event()
         # A world that only the harness itself writes proves less: verdicts say so.

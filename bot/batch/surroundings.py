@@ -131,7 +131,7 @@ class Surroundings:
             if name in os.environ:
                 env[name] = os.environ[name]
         if place.notes is not None:
-            paths = [str(place.notes.tracer), *filter(None, [env.get("PYTHONPATH")])]
+            paths = [str(place.notes.plan.folder), *filter(None, [env.get("PYTHONPATH")])]
             env |= {"PYTHONPATH": os.pathsep.join(paths), **place.notes.env()}
         return env
 
@@ -143,7 +143,7 @@ class Surroundings:
     def harness_view(self, place: Place, model: ModelDoor) -> View:
         notes = place.notes
         return View(
-            readable=(*self.shown(), place.task.parent, *([notes.tracer] if notes else [])),
+            readable=(*self.shown(), place.task.parent, *([notes.plan.folder] if notes else [])),
             writable=(
                 *(place.copy, place.workdir, place.episode.parent),
                 *([notes.folder] if notes else []),

@@ -29,25 +29,33 @@ def can_watch(command: Sequence[str]) -> bool:
     return not any(map(shuts_out, command))
 
 
-def write_plan(folder: Path, lines: Lines) -> Path:
-    """A new folder to put at the head of a process's PYTHONPATH."""
+@dataclass(frozen=True)
+class Plan:
+    """`folder` is to be put at the head of a process's PYTHONPATH."""
+
+    folder: Path
+    lines: Mapping[str, frozenset[int]]
+
+
+def write_plan(folder: Path, lines: Lines) -> Plan:
+    """The tracer and the lines for it, in a new folder."""
+    plan = Plan(folder, {file: frozenset(at) for file, at in lines.items()})
     folder.mkdir()
     shutil.copyfile(TRACER, folder / "sitecustomize.py")
-    plan = (f"{file}\t{','.join(map(str, sorted(at)))}\n" for file, at in lines.items())
-    (folder / "plan").write_text("".join(plan), encoding="utf-8")
-    return folder
+    entries = (f"{file}\t{','.join(map(str, sorted(at)))}\n" for file, at in plan.lines.items())
+    (folder / "plan").write_text("".join(entries), encoding="utf-8")
+    return plan
 
 
 @dataclass
 class Notes:
     """The tracer's notes of one place, read after each of its episodes.
 
-    `tracer` is the folder of `write_plan`; `folder` is where the harness may write; `turn` a file
-    that only the bot writes, where a worker runs task after task. What was imported or opened
-    holds for all later tasks.
+    `folder` is where the harness may write; `turn` a file that only the bot writes, where a worker
+    runs task after task. What was imported or opened holds for all later tasks.
     """
 
-    tracer: Path
+    plan: Plan
     folder: Path
     turn: Path | None = None
     _turns: int = 0
@@ -86,11 +94,15 @@ class Notes:
             watched = watched or kind == "watched"
             if kind in ("blind", "other"):
                 setattr(ran, kind, True)
+            elif file not in self.plan.lines:
+                continue
             elif kind == "opened" and file not in ran.opened:
                 ran.opened.append(file)
             elif kind in _KINDS and (kind != "ran" or turn == self._turns):
                 known = getattr(ran, _KINDS[kind])
-                known[file] = sorted({*known.get(file, ()), *numbers})
+                of_plan = self.plan.lines[file].intersection(numbers)
+                if of_plan:
+                    known[file] = sorted(of_plan.union(known.get(file, ())))
         if not watched:
             return None
         self._lasting = ran.model_copy(deep=True)

@@ -13,7 +13,7 @@ import pytest
 
 from bot.batch.run import Job
 from bot.batch.tasks import load_splits
-from bot.batch.watch import CAP, Notes, write_plan
+from bot.batch.watch import CAP, Notes, Plan, write_plan
 from bot.commands.revision import load_table
 from bot.git.repository import Repository
 from bot.records import Episode, Ran
@@ -267,21 +267,22 @@ def test_lines_of_the_script_that_is_run(tmp_path: Path) -> None:
     "content",
     [
         b"0\twatched\t\t\n0\tran\ta.py\t1,2\n",
+        b"0\twatched\t\t\n0\tran\ta.py\t1,2,7\n0\tran\tb.py\t1\n0\topened\tb.md\t\n1\tran\ta.py\t9\n",
         b"\xff\xfe\n0\twatched\t\t\nnonsense\n0\tran\ta.py\t1,x\n0\tran\ta.py\t1,2\n0\tran\ta.py\t9",
     ],
 )
 def test_notes_that_are_torn_or_forged(tmp_path: Path, content: bytes) -> None:
-    notes = Notes(tmp_path, tmp_path / "ran")
+    notes = Notes(Plan(tmp_path, {"a.py": frozenset({1, 2, 9})}), tmp_path / "ran")
     notes.make()
     assert notes.read() is None
     (notes.folder / "lines").write_bytes(content)
     ran = notes.read()
     assert ran is not None
-    assert ran.lines == {"a.py": [1, 2]}
+    assert ran == Ran(lines={"a.py": [1, 2]})
 
 
 def test_notes_that_are_no_file_or_endless(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, tmp_path / "ran")
+    notes = Notes(Plan(tmp_path, {"a.py": frozenset({1, 2, 9})}), tmp_path / "ran")
     notes.make()
     secret = tmp_path / "secret"
     secret.write_text("0\twatched\t\t\n")
@@ -300,7 +301,7 @@ def test_notes_that_are_no_file_or_endless(tmp_path: Path) -> None:
 @pytest.mark.parametrize("python", interpreters())
 def test_a_watched_process_is_silent(tmp_path: Path, python: str) -> None:
     """Nothing is printed, whether or not there is another `sitecustomize` or a plan."""
-    tracer = write_plan(tmp_path / "w", {"a.py": [1]})
+    tracer = write_plan(tmp_path / "w", {"a.py": [1]}).folder
     (tmp_path / "ran").mkdir()
     for file in ("plan", "sitecustomize.py"):
         env = {"PYTHONPATH": str(tracer), "ECDYSIS_RAN": str(tmp_path / "ran")}
