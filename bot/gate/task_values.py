@@ -197,7 +197,7 @@ _ABSOLUTE = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:if|when|whenever|unless|for|before|after|until)\b", re.IGNORECASE)
 _AMOUNT = re.compile(
-    r"\b\d+\s?[-–]\s?\d+\s+\w+|\b\d+(?:\.\d+)?\s?%"
+    r"\b\d+ ?[-–] ?\d+ +\w+|\b\d+(?:\.\d+)?\s?%"
     r"|\b(?:after|every|within|first|last|most|least|than|exactly|of)\s+\d+\s+"
     r"(?:steps?|attempts?|turns?|calls?|words?|times|items?|characters|lines|tries|searches|rows)\b",
     re.IGNORECASE,

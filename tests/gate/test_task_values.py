@@ -92,6 +92,7 @@ def test_forms_that_serve_some_tasks(added: str, kind: str) -> None:
         "if ratio > 0.5:\n    stop()",
         "if percent == 100:\n    stop()",
         "Use SHA256 and UTF8.",
+        "Show lines 1-10\nof it.",
         "Write SELECT {columns} FROM {table}.",
         "def f(x: Kind) -> OrderFactory:\nreturn broken",
         "x = f'{a} of {b}, {c}: {d} ({e})'",
