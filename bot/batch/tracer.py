@@ -43,13 +43,16 @@ FUNCTION = 0x1  # CO_OPTIMIZED: neither a module nor a class body
 class Slots:
     """Of one code object: the edited lines that each of its line events stands for.
 
-    `header` are those that stand for the call itself: signature, decorators, docstring.
+    `header` are those that stand for the call itself: decorators, signature, docstring. Where there
+    is a docstring, all but the first are `shown`, too: tools are often described by it, so it
+    can act without a call, as soon as it is there.
     """
 
     def __init__(self, code: CodeType, edited: Sequence[int]) -> None:
         self.code = code  # held, so that its id is not given to another
         self.is_function = bool(code.co_flags & FUNCTION)
         self.header: list[int] = []
+        self.shown: list[int] = []
         self.events: dict[int, list[int]] = {}
         self.told: dict[int, bytes] = {}  # line → the turn in which it was told of
         begin = code.co_firstlineno
@@ -63,6 +66,8 @@ class Slots:
         for line in edited:
             if self.is_function and begin <= line < max(first, begin + 1):
                 self.header.append(line)
+                if line > begin and has_docstring(code):
+                    self.shown.append(line)
             is_inner = any(start <= line <= end for start, end in inner)
             # The smallest instruction around it, e.g. a text over several lines.
             around = [s for s in spans if s[1] <= line <= s[2] and (s[1] == line or not is_inner)]
@@ -71,7 +76,15 @@ class Slots:
                 self.events.setdefault(start, []).append(line)
 
     def lines(self) -> list[int]:
-        return sorted({*self.header, *(line for at in self.events.values() for line in at)})
+        at_events = {line for lines in self.events.values() for line in lines}
+        return sorted(at_events.union(self.header).difference(self.shown))
+
+
+def has_docstring(code: CodeType) -> bool:
+    """Of a function's code; before 3.14 the first constant is the docstring or None."""
+    if sys.version_info >= (3, 14):
+        return bool(code.co_flags & 0x4000000)
+    return isinstance(code.co_consts[0], str)
 
 
 def positions(code: CodeType) -> Iterator[tuple[int | None, int, int | None, int | None]]:
@@ -176,6 +189,9 @@ class Tracer:
     def tell_runnable(self, code: CodeType, file: str) -> None:
         slots = Slots(code, self.code[file])
         self.tell("can" if slots.is_function else "import", file, slots.lines())
+        if slots.shown:
+            self.tell("import", file, slots.shown)
+            self.tell("imported", file, slots.shown)
         for nested in nested_codes(code):
             self.tell_runnable(nested, file)
 

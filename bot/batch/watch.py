@@ -101,8 +101,7 @@ class Notes:
             elif kind in _KINDS and (kind != "ran" or turn == self._turns):
                 known = getattr(ran, _KINDS[kind])
                 of_plan = self.plan.lines[file].intersection(numbers)
-                if of_plan:
-                    known[file] = sorted(of_plan.union(known.get(file, ())))
+                known[file] = sorted(of_plan.union(known.get(file, ())))
         if not watched:
             return None
         self._lasting = ran.model_copy(deep=True)

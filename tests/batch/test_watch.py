@@ -44,6 +44,11 @@ def signature(
 ):
     """What it does."""  # a docstring
     return one
+def bare(
+    one,
+    two=2,  # a bare
+):
+    return one
 def choose(number):
     if number == 1:
         return "one"  # a branch
@@ -90,7 +95,7 @@ def number_of(text: str, mark: str) -> int:
 
 FILE = "pack/library.py"
 MARKS = ("constant", "entry", "text", "class", "never", "parameter", "docstring", "branch")
-MARKS += ("comment", "argument", "thread", "child", "program")
+MARKS += ("bare", "comment", "argument", "thread", "child", "program")
 AT = {mark: number_of(LIBRARY, mark) for mark in MARKS}
 LINES = {FILE: AT.values(), "pack/prompt.txt": [1], "pack/other.txt": [1], "pack/lost.py": [1, 2]}
 PACK = {FILE: LIBRARY, "pack/__init__.py": "", "pack/lost.py": "def f():\n    return 1\n"}
@@ -158,9 +163,11 @@ def test_what_ran_in_each_episode(tmp_path: Path, python: str) -> None:
     for episode in (one, two):
         ran = ran_in(episode)
         imported = {*ran.imported[FILE]}
-        assert imported >= {*at("constant", "entry", "text", "class")}
+        # A description can act without a call.
+        assert imported >= {*at("constant", "entry", "text", "class", "parameter", "docstring")}
         assert not imported & {*at("never", "branch", "argument", "comment")}
-        assert ran.runnable == {FILE: at(*always, "argument", "branch", "never")}
+        others = ("argument", "branch", "never", "bare")
+        assert ran.runnable == {FILE: at("thread", "child", "program", *others)}
         assert ran.opened == ["pack/prompt.txt"]
         assert not ran.blind
 
