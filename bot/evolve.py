@@ -236,9 +236,11 @@ def try_change(
         refusal, kind = static_checks(shop, base_tree, candidate, spec), "static"
     if refusal is None:
         assert isinstance(candidate, str)
+        shop.observation.watch(tree, candidate, [(spec, situation.pattern)])
         after = shop.run_train(candidate)
         comparison = compare(arm(before), arm(after), shop.table.trials)
-        refusal, kind = screen(comparison), "train"
+        refusal = shop.observation.refuse(candidate, flatten(after)) or screen(comparison)
+        kind = "train"
         if refusal is None:
             shop.tell(
                 f"Kept for the gate: {spec.title} "
@@ -306,6 +308,7 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
         return None  # so much was known of them already
     candidate = stack[-1].tree
     shop.tell(f"Hidden tasks decide on: {' + '.join(c.spec.title for c in stack)}")
+    shop.observation.watch(tree, candidate, [(c.spec, c.pattern) for c in stack])
     verdict, comparison = compare_hidden(shop, tree, candidate)
     if verdict.decision == "accept":
         return Decision(stack, verdict, comparison)
@@ -383,6 +386,7 @@ def compare_hidden(
             f"{verdict.reason.removesuffix('.')}; the state is self-reported, no environment "
             "process kept it."
         )
+    shop.observation.fill(verdict, candidate, flatten(control), flatten(changed))
     return verdict, comparison
 
 

@@ -26,6 +26,7 @@ from bot.git.repository import Repository
 from bot.lineage.generations import Generation
 from bot.lineage.journal import Journal
 from bot.lineage.rejected import record_rejected
+from bot.observation import Observation
 from bot.records import (
     Episode,
     Expected,
@@ -143,6 +144,10 @@ class Workshop:
     undecided: list[Undecided] = field(default_factory=list)
     # Tree → origins of the specs that were tried on it and are not to be tried there again.
     tried: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def __post_init__(self) -> None:
+        train = self.splits["train"]
+        self.observation = Observation(self.repository, self.runner, self.table, train)
 
     def hidden_tasks(self) -> list[Task]:
         """The select split in an order of its own: a part of it is like the whole."""

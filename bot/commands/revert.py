@@ -168,6 +168,7 @@ def prove(shop: Workshop, base: str, reverting: Reverting) -> None:
             shop.report.rejected.append(Rejection(title, change.spec.pattern, refusal))
             return
     shop.tell(f"Hidden tasks decide on: {' + '.join(change.spec.title for change in rest)}")
+    shop.observation.watch(tree, rest[-1].tree, [(c.spec, c.pattern) for c in rest])
     verdict, comparison = compare_hidden(shop, tree, rest[-1].tree)
     if verdict.decision != "accept":
         shop.report.rejected.append(Rejection(title, rest[-1].spec.pattern, verdict.reason))

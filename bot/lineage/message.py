@@ -93,8 +93,12 @@ class GenerationFigures:
     reverts: str = ""
 
     def trailers(self, base: str) -> list[tuple[str, str]]:
-        """Name and value of the trailers of the generation's last commit, in order."""
-        verdict = self.verdict
+        """Name and value of the trailers of the generation's last commit, in order.
+
+        `Activated` counts the edits that are proven to have run, `Accommodation` those that serve
+        only the tasks they were derived from; each of all the generation's edits.
+        """
+        verdict, of = self.verdict, self.verdict.accommodation
         score = ""
         if self.before is not None and self.after is not None:
             tasks = verdict.tasks
@@ -106,6 +110,8 @@ class GenerationFigures:
             "Noise-Band": "" if verdict.noise_band is None else _number(verdict.noise_band),
             "P-Value": "" if verdict.p_value is None else f"{verdict.p_value:.2g}",
             "Trials": str(verdict.trials),
+            "Activated": _share(sum(verdict.activated), len(verdict.activated)),
+            "Accommodation": "" if of is None else _share(len(of.narrow), of.edits),
             "Sandbox": self.sandbox,
             "Base": base,
             "Reverts": self.reverts,
@@ -221,6 +227,11 @@ def name_tasks(tasks: Sequence[str]) -> str:
 def _evidence_line(item: Evidence) -> str:
     head = f"  {one_line(item.task_id, 40)} step {item.step}   "
     return head + one_line(item.quote, max(BODY_WIDTH - len(head), 24))
+
+
+def _share(part: int, whole: int) -> str:
+    """`4/5` edits; empty where there are none."""
+    return f"{part}/{whole}" if whole else ""
 
 
 def _number(value: Fraction | float) -> str:
