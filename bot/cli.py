@@ -22,6 +22,7 @@ COMMANDS = {
     "diagnose": "Say what keeps going wrong in a batch of trajectories.",
     "ingest": "Rewrite trajectories of any known format as native JSONL.",
     "evolve": "Make a generation: diagnose, edit, prove on hidden tasks, commit.",
+    "propose": "Draft repairs from trajectories alone, where the harness cannot be run.",
     "gate": "Decide whether one harness revision is better than another.",
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",

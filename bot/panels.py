@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from bot.config import PanelTable, PathGlobs
+from bot.config import HarnessTable, PanelTable, PathGlobs
 from bot.diagnose.catalog import NotApplicable, Situation
 from bot.diagnose.panel.briefing import slug
 from bot.diagnose.panel.estimate import Estimate, estimate
@@ -29,23 +30,62 @@ from bot.display import Progress, count
 from bot.edit.reference import describe_operations
 from bot.edit.refusal import Refusal
 from bot.gate.leakage import all_text, find_leak
+from bot.git.repository import Repository
 from bot.lineage.rejected import list_rejected
 from bot.llm.answers import Ask, Failed, T, Turn
 from bot.llm.budget import BudgetMeter
 from bot.llm.client import open_client
 from bot.llm.transcript import Transcript, replaying
-from bot.records import ModificationSpec
+from bot.records import ModificationSpec, Task
 from bot.workshop import Proposal, Workshop
 
 LONGEST_OUTPUT = 4000  # characters of what the harness's tests print
 HIDDEN = "It did not prove itself on tasks that the panel cannot see."
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What panels stand on: the harness, what can be done with it here, and the train tasks.
+
+    `apply` makes a tree of a tree and a spec; `run_tests` runs the harness's own tests on a tree,
+    and finds no trouble where it cannot be run. `transcript` is the file that keeps every call.
+    """
+
+    repository: Repository
+    table: HarnessTable
+    tasks: Sequence[Task]
+    transcript: Path
+    tell: Callable[[str], None]
+    apply: Callable[[str, ModificationSpec], str | Refusal]
+    run_tests: Callable[[str], Trouble | None]
+
+    @classmethod
+    def of(cls, shop: Workshop) -> Ground:
+        """The ground of an evolution."""
+
+        def run_tests(candidate: str) -> Trouble | None:
+            done = shop.runner.run_tests(candidate)
+            if done is None or (done.code == 0 and not done.timed_out):
+                return None
+            said = (done.stdout + done.stderr).decode("utf-8", "replace")
+            return Trouble("They take too long." if done.timed_out else said[-LONGEST_OUTPUT:])
+
+        return cls(
+            shop.repository,
+            shop.table,
+            shop.splits["train"],
+            shop.journal.folder / "transcript.jsonl",
+            shop.tell,
+            shop.apply,
+            run_tests,
+        )
+
+
 @dataclass
 class Panels:
     """The panels of one run. A pattern is talked over once on each tree."""
 
-    shop: Workshop
+    ground: Ground
     table: PanelTable
     meter: BudgetMeter
     done: set[tuple[str, str]] = field(default_factory=set)
@@ -59,12 +99,11 @@ class Panels:
             return {}
         self.done |= {(tree, situation.pattern.key) for situation in new}
         settings = self.settings(f"g{number}")
-        tools = make_tools(self.shop, tree, [s.pattern.key for s in new])
-        path = self.shop.journal.folder / "transcript.jsonl"
+        tools = make_tools(self.ground, tree, [s.pattern.key for s in new])
         before = self.meter.model_calls
-        with Transcript.open(path) as transcript:
+        with Transcript.open(self.ground.transcript) as transcript:
             results = asyncio.run(self._talk(transcript, new, tools, settings))
-        self.shop.tell(
+        self.ground.tell(
             f"{count(len(new), 'panel')} asked {count(self.meter.model_calls - before, 'question')}"
         )
         return {r.pattern: as_proposal(r, transcript, f"g{number}") for r in results}
@@ -114,40 +153,34 @@ def as_proposal(result: PanelResult, transcript: Transcript, run: str) -> Propos
     return Proposal("panel", NotApplicable(why), result.words.explain())
 
 
-def make_tools(shop: Workshop, tree: str, patterns: Sequence[str]) -> Tools:
+def make_tools(ground: Ground, tree: str, patterns: Sequence[str]) -> Tools:
     """What the rooms do for panels on `tree`: apply, test, look for leaks."""
-    editable, kept = PathGlobs(shop.table.editable), PathGlobs(shop.table.never_edited())
-    files = [entry.path for entry in shop.repository.list_files(tree)]
+    table, repository = ground.table, ground.repository
+    editable, kept = PathGlobs(table.editable), PathGlobs(table.never_edited())
+    files = [entry.path for entry in repository.list_files(tree)]
     known = "\n".join(
         content.decode("utf-8", "replace")
-        for path, content in shop.repository.read_files(tree).items()
-        if path not in shop.table.splits.paths().values()
+        for path, content in repository.read_files(tree).items()
+        if path not in table.splits.paths().values()
     )
 
     def apply(spec: ModificationSpec) -> str | Trouble:
-        candidate = shop.apply(tree, spec)
+        candidate = ground.apply(tree, spec)
         if isinstance(candidate, Refusal):
             return Trouble(candidate.message)
         return Trouble("It changes nothing.") if candidate == tree else candidate
-
-    def run_tests(candidate: str) -> Trouble | None:
-        done = shop.runner.run_tests(candidate)
-        if done is None or (done.code == 0 and not done.timed_out):
-            return None
-        said = (done.stdout + done.stderr).decode("utf-8", "replace")
-        return Trouble("They take too long." if done.timed_out else said[-LONGEST_OUTPUT:])
 
     return Tools(
         files=[path for path in files if editable.match(path) and not kept.match(path)],
         operations=describe_operations(),
         apply=apply,
-        run_tests=run_tests,
-        find_leak=lambda spec: find_leak(all_text(spec), shop.splits["train"], [], known),
-        earlier=earlier_rejections(shop, patterns),
+        run_tests=ground.run_tests,
+        find_leak=lambda spec: find_leak(all_text(spec), ground.tasks, [], known),
+        earlier=earlier_rejections(repository, patterns),
     )
 
 
-def earlier_rejections(shop: Workshop, patterns: Sequence[str]) -> list[Earlier]:
+def earlier_rejections(repository: Repository, patterns: Sequence[str]) -> list[Earlier]:
     """What was rejected before for these patterns: its class, and words about train tasks alone."""
     return [
         Earlier(
@@ -155,7 +188,7 @@ def earlier_rejections(shop: Workshop, patterns: Sequence[str]) -> list[Earlier]
             rejected.kind,
             HIDDEN if rejected.kind == "hidden" else f"{rejected.title}: {rejected.reason}",
         )
-        for rejected in list_rejected(shop.repository)
+        for rejected in list_rejected(repository)
         if rejected.pattern in patterns and rejected.kind
     ]
 
@@ -173,5 +206,5 @@ def expected_usd(table: PanelTable, cost: Estimate) -> float | None:
 
 def expect(panels: Panels, tree: str, situations: Sequence[Situation]) -> Estimate:
     """What panels over these patterns would cost; nothing is asked."""
-    tools = make_tools(panels.shop, tree, [s.pattern.key for s in situations])
+    tools = make_tools(panels.ground, tree, [s.pattern.key for s in situations])
     return estimate(situations, tools, panels.settings("g0"))

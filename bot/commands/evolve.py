@@ -204,9 +204,9 @@ def run_evolution(
         to = next((other for other in shop.others if other.model == transfer), None)
         shop.others = shop.others[: len(table.other_models)]  # these have a veto
         if with_panel and table.panel is not None:
-            from bot.panels import Panels
+            from bot.panels import Ground, Panels
 
-            shop.consult = Panels(shop, table.panel, bench.budget).propose
+            shop.consult = Panels(Ground.of(shop), table.panel, bench.budget).propose
         try:
             (method or partial(evolve, generations=generations))(shop, commit)
             if shop.journal.base != shop.journal.start:
@@ -302,7 +302,7 @@ def plan_evolution(
         patterns = [situation.pattern for situation in situations]
         if not with_panel or table.panel is None:
             return Plan(patterns, None, None)
-        from bot.panels import Panels, expect, expected_usd
+        from bot.panels import Ground, Panels, expect, expected_usd
 
-        cost = expect(Panels(bench.shop, table.panel, bench.budget), tree, situations)
+        cost = expect(Panels(Ground.of(bench.shop), table.panel, bench.budget), tree, situations)
         return Plan(patterns, cost, expected_usd(table.panel, cost))

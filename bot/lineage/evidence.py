@@ -15,11 +15,13 @@ from bot.git.repository import Repository
 from bot.lineage.message import GenerationFigures, RepairMessage, spec_digest
 
 if TYPE_CHECKING:
-    from bot.records import ModificationSpec
+    from bot.records import ModificationSpec, Pattern
 
 NOTES_REF = "refs/notes/ecdysis"
 TRANSCRIPTS_REF = "refs/notes/ecdysis-transcript"
 """What the panel behind a repair said: every call, as JSON Lines. It is pushed only on request."""
+DRAFT = "unverified draft"
+"""What stands at a repair that no harness was run with."""
 LONGEST_QUOTE = 2000
 EVIDENCE_KEPT = 200
 
@@ -71,6 +73,20 @@ def move_note(note: Mapping[str, Any], spec: ModificationSpec, commit: str) -> b
         "spec": spec.model_dump(mode="json"),
         "pattern": note.get("pattern"),
         "rebased_from": commit,
+    }
+    return note_bytes(body)
+
+
+def draft_note(spec: ModificationSpec, pattern: Pattern) -> bytes:
+    """The note of a repair that was drafted from trajectories alone: nothing was run."""
+    evidence = pattern.model_dump(mode="json")
+    evidence["evidence"] = [harmless(item) for item in evidence["evidence"][:EVIDENCE_KEPT]]
+    body = {
+        "format_version": 1,
+        "spec_digest": spec_digest(spec),
+        "spec": spec.model_dump(mode="json"),
+        "pattern": evidence,
+        "verification": DRAFT,
     }
     return note_bytes(body)
 

@@ -37,8 +37,11 @@ class RepairMessage:
     explanation: str
     transcript: str = ""  # of the panel behind it, as JSON Lines; kept as a note
 
-    def write(self, generation: int, extra: Sequence[tuple[str, str]] = ()) -> str:
-        """The whole message; `extra` trailers follow those of the repair."""
+    def write(self, generation: int | None, extra: Sequence[tuple[str, str]] = ()) -> str:
+        """The whole message; `extra` trailers follow those of the repair.
+
+        `generation` None: it belongs to none.
+        """
         trailers = [*self.trailers(generation), *extra]
         blocks = [
             write_subject(self.spec.title, f"Answer {self.spec.pattern}"),
@@ -56,12 +59,12 @@ class RepairMessage:
             shown.append(f"  ... and {len(evidence) - EVIDENCE_LINES} more")
         return shown
 
-    def trailers(self, generation: int) -> list[tuple[str, str]]:
+    def trailers(self, generation: int | None) -> list[tuple[str, str]]:
         """Name and value of the trailers that every repair carries, in order."""
         spec, pattern = self.spec, self.pattern
         attribution = pattern.attribution
         values = {
-            "Generation": str(generation),
+            "Generation": "" if generation is None else str(generation),
             "Pattern": spec.pattern,
             "Attribution": f"{attribution.label} {attribution.probability:.2f}",
             "Layer": spec.layer,
