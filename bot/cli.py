@@ -29,6 +29,7 @@ COMMANDS = {
     "fetch": "Get generations and notes from a remote into a clone.",
     "apply": "Apply a modification spec as a syntax-tree edit.",
     "rebase": "Move a generation onto another revision, by structure.",
+    "revert": "Take one repair out of a generation; the rest is proven again.",
     "pick": "Apply a generation's repairs to another harness, by their specs.",
     "prune": "Remove old evidence; never an accepted commit.",
     "model": "Fetch, serve and stop the embedded model.",

@@ -297,7 +297,7 @@ def compare_hidden(shop: Workshop, tree: str, candidate: str) -> tuple[Verdict, 
     return verdict, comparison
 
 
-def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
+def commit(shop: Workshop, base: str, decision: Decision, reverts: str = "") -> Generation:
     """One commit per repair; the last one carries the generation's figures."""
     messages = [
         (change.tree, RepairMessage(change.spec, change.pattern, change.explanation))
@@ -305,7 +305,7 @@ def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
     ]
     before, after = decision.comparison.scores
     figures = GenerationFigures(
-        decision.verdict, sandbox=shop.runner.sandbox.level, before=before, after=after
+        decision.verdict, shop.runner.sandbox.level, before=before, after=after, reverts=reverts
     )
     return record_generation(shop.repository, base_commit=base, repairs=messages, figures=figures)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from bot.commands.options import json_option, repo_option, sandbox_option
 from bot.errors import BudgetSpent, Interrupted, NothingFound
 
 if TYPE_CHECKING:
-    from bot.workshop import Report
+    from bot.workshop import Report, Workshop
 
 
 @click.command("evolve")
@@ -142,8 +144,13 @@ def run_evolution(
     generations: int | None = 1,
     test: bool = False,
     isolation: str | None = None,
+    method: Callable[[Workshop, str], object] | None = None,
+    journal_name: str = "evolve",
 ) -> EvolutionSummary:
-    """Open what a run needs, run it, close it; the budget and the endpoint live this long."""
+    """Open what a run needs, run it, close it; the budget and the endpoint live this long.
+
+    `method` gets the workshop and the commit `base`; without it, generations are made.
+    """
     from bot.batch.run import Runner
     from bot.batch.tasks import load_splits
     from bot.commands.isolation import open_sandbox
@@ -183,6 +190,7 @@ def run_evolution(
                 base=commit,
                 parents=repository.git("rev-list", "--max-count=50", commit).split()[1:],
                 settings={"table": table.model_dump(mode="json"), "endpoint": endpoint.settings},
+                name=journal_name,
             )
         )
         if journal.resumed:
@@ -191,7 +199,7 @@ def run_evolution(
         shop.errors.used = list(journal.used)
         stopped = None
         try:
-            evolve(shop, commit, generations=generations)
+            (method or partial(evolve, generations=generations))(shop, commit)
             if test and journal.base != journal.start and "test" in splits:
                 read_test_split(shop)
             journal.close()

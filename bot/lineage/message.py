@@ -82,12 +82,14 @@ class GenerationFigures:
     """The figures of a generation as a whole, from the accepting comparison.
 
     `before` and `after` are summed task values on the select split; None where not known.
+    `reverts` is the digest of the spec that this generation leaves out of an earlier one.
     """
 
     verdict: Verdict
     sandbox: str
     before: Fraction | float | None = None
     after: Fraction | float | None = None
+    reverts: str = ""
 
     def trailers(self, base: str) -> list[tuple[str, str]]:
         """Name and value of the trailers of the generation's last commit, in order."""
@@ -105,8 +107,9 @@ class GenerationFigures:
             "Trials": str(verdict.trials),
             "Sandbox": self.sandbox,
             "Base": base,
+            "Reverts": self.reverts,
         }
-        return [(PREFIX + name, one_line(value)) for name, value in values.items()]
+        return [(PREFIX + name, one_line(value)) for name, value in values.items() if value]
 
 
 def write_spec_message(spec: ModificationSpec) -> str:
