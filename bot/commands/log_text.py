@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 
 from bot.commands.graph import Node, draw
 from bot.commands.log import History, find_missing
@@ -103,7 +104,12 @@ def figures_line(generation: Generation) -> str:
 
 def day(when: int) -> str:
     """Seconds since 1970 as a date, UTC."""
+    return _date(when // 86_400)
+
+
+@cache
+def _date(days: int) -> str:
     try:
-        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
+        return datetime.fromtimestamp(days * 86_400, UTC).strftime("%Y-%m-%d")
     except (ValueError, OverflowError, OSError):
         return "no date"

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.errors import RepositoryError
 from bot.git.calls import Caller
@@ -33,8 +34,7 @@ class TreeEntry:
     path: str
 
 
-@dataclass(frozen=True)
-class CommitRecord:
+class CommitRecord(NamedTuple):
     """A commit as it is stored; `when` is the committer's time in seconds since 1970."""
 
     oid: str
@@ -106,12 +106,12 @@ def parse_commit(oid: str, content: bytes) -> CommitRecord:
     if usual:
         tree, parents, name, when = usual.groups()
         return CommitRecord(
-            oid=oid,
-            tree=tree.decode(),
-            parents=tuple(parents.decode().split()[1::2]),
-            author=name.decode("utf-8", "replace"),
-            when=int(when),
-            message=body.decode("utf-8", "replace"),
+            oid,
+            tree.decode(),
+            tuple(parents.decode().split()[1::2]),
+            name.decode("utf-8", "replace"),
+            int(when),
+            body.decode("utf-8", "replace"),
         )
     fields: dict[str, list[str]] = {}
     for line in head.decode("utf-8", "replace").split("\n"):

@@ -49,6 +49,12 @@ class Repository:
         if not path.is_dir():
             raise RepositoryError(f"There is no folder {path}.", "Name one inside a repository.")
         asking = Caller(load_gitpython().GitCommandWrapperType(), path)
+        three = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+        answer = asking.answer("rev-parse", *three)
+        lines = os.fsdecode(answer.stdout).split("\n")
+        if answer.code == 0 and len(lines) == 4:  # the usual case, in one call
+            root, git_dir = Path(lines[2]), Path(os.path.normpath(path / lines[1]))
+            return cls._at(root, git_dir, Path(lines[0]))
         answer = asking.answer("rev-parse", "--absolute-git-dir")
         if answer.code != 0:
             if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
@@ -71,6 +77,10 @@ class Repository:
             if inside.code == 0 and inside.stdout.strip():
                 root = Path(os.fsdecode(inside.stdout).removesuffix("\n"))
                 break
+        return cls._at(root, git_dir, worktree_git_dir)
+
+    @classmethod
+    def _at(cls, root: Path, git_dir: Path, worktree_git_dir: Path) -> Repository:
         # With core.worktree the work tree does not lead back to its repository.
         anchor = root if (root / ".git").exists() else worktree_git_dir
         repo = open_gitpython(worktree_git_dir)

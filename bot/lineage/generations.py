@@ -8,8 +8,9 @@ the branches tell the same as long as they exist. Ancestry is never relied on.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.errors import NothingFound, RepositoryError, UsageError
 from bot.git.objects import CommitRecord
@@ -25,6 +26,7 @@ from bot.lineage.message import (
 
 BRANCH_PREFIX = "refs/heads/ecdysis/gen-"
 GENERATION_PREFIX = "refs/ecdysis/generations/"
+GENERATION_PLACES = (GENERATION_PREFIX, "refs/heads/ecdysis/", "refs/remotes")
 LONGEST_CHAIN = 200  # repairs of one generation
 COMMITS_ON_TOP = 30  # of a person's, on a generation's branch
 ATTEMPTS = 5
@@ -36,8 +38,7 @@ _REF_NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(NamedTuple):
     """One commit of a generation, its message taken apart."""
 
     commit: str
@@ -189,9 +190,11 @@ def _write_commits(
 # --- reading ------------------------------------------------------------------------------
 
 
-def list_generations(repository: Repository) -> list[Generation]:
-    """Every generation that the refs show, oldest first."""
-    return _read(repository, _numbered_refs(repository))
+def list_generations(
+    repository: Repository, refs: Mapping[str, str] | None = None
+) -> list[Generation]:
+    """Every generation that the refs show (`refs`, where they are known), oldest first."""
+    return _read(repository, _numbered_refs(repository, refs))
 
 
 def generation_at(repository: Repository, commit: str) -> int:
@@ -253,14 +256,16 @@ def find_generation(repository: Repository, name: str) -> Generation:
     raise UsageError(f"There is no generation {number}.", f"These exist: {names}.")
 
 
-def _numbered_refs(repository: Repository) -> dict[int, tuple[str, str]]:
+def _numbered_refs(
+    repository: Repository, refs: Mapping[str, str] | None = None
+) -> dict[int, tuple[str, str]]:
     """Number → (ref, oid): the generation's own ref, else its branch, else a remote's branch."""
     found: dict[int, tuple[str, str]] = {}
-    listed = repository.refs(GENERATION_PREFIX, "refs/heads/ecdysis/", "refs/remotes")
-    for ref, oid in reversed(listed.items()):  # later ones win: sorted by name, the own refs
+    listed = repository.refs(*GENERATION_PLACES) if refs is None else refs
+    for ref in sorted(listed, reverse=True):  # the last one wins: the generation's own ref
         match = _REF_NUMBER.fullmatch(ref)
         if match:
-            found[int(match.group(1))] = (ref, oid)
+            found[int(match.group(1))] = (ref, listed[ref])
     return found
 
 
