@@ -69,9 +69,9 @@ def generation_node(history: History, generation: Generation, parent: int | str 
     body = []
     for repair in generation.repairs:
         trailers = repair.message.trailers
-        pattern = printable(trailers.get("Pattern", ""), 72)
-        origin = printable(trailers.get("Origin", "unknown origin"), 60)
-        body.append(f"    {printable(repair.message.title, 72)}")
+        pattern = fit(trailers.get("Pattern", ""), 72)
+        origin = fit(trailers.get("Origin", "unknown origin"), 60)
+        body.append(f"    {fit(repair.message.title, 72)}")
         body.append(f"        {pattern}  [{origin}]")
     return Node(generation.number, parent, f"{head}  {figures_line(generation)}".rstrip(), body)
 
@@ -99,7 +99,12 @@ def figures_line(generation: Generation) -> str:
         (figures.get("Noise-Band"), "noise band {}"),
         (figures.get("P-Value"), "p = {}"),
     ]
-    return ", ".join(form.format(printable(value, 40)) for value, form in parts if value)
+    return ", ".join([form.format(fit(value, 40)) for value, form in parts if value])
+
+
+def fit(text: str, limit: int) -> str:
+    """`text`, printable and short enough; most is so already, and there are thousands of lines."""
+    return text if len(text) <= limit and text.isprintable() else printable(text, limit)
 
 
 def day(when: int) -> str:

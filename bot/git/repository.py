@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -216,7 +216,11 @@ class Repository:
         return objects.read_blobs(self._caller, [oid])[oid]
 
     def read_commits(self, oids: Iterable[str]) -> dict[str, CommitRecord]:
-        """Oid → commit, for those that exist, in one call."""
+        """Oid → commit, for those that exist."""
+        return {commit.oid: commit for commit in objects.read_commits(self._caller, oids)}
+
+    def each_commit(self, oids: Iterable[str]) -> Iterator[CommitRecord]:
+        """Those of the commits that exist, while git still reads the others."""
         return objects.read_commits(self._caller, oids)
 
     def export(

@@ -275,38 +275,34 @@ def _read(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Gene
     All chains are followed at once, one batch of commits per step back, so thousands of
     generations take as many calls as the longest of them has commits.
     """
-    chains: dict[int, list[CommitRecord]] = {number: [] for number in tips}
-    commits: dict[str, CommitRecord] = {}
-    parsed: dict[str, ParsedMessage] = {}
+    chains: dict[int, list[Repair]] = {number: [] for number in tips}
+    known: dict[str, tuple[Repair, str | None]] = {}  # commit → it, and what it stands on
     bases: dict[int, str | None] = dict.fromkeys(tips)
     frontier = {number: oid for number, (_, oid) in tips.items()}
     for step in range(LONGEST_CHAIN):
         if not frontier:
             break
-        fresh = repository.read_commits(oid for oid in frontier.values() if oid not in commits)
-        commits.update(fresh)
-        parsed.update({oid: parse_message(commit.message) for oid, commit in fresh.items()})
+        unknown = [oid for oid in frontier.values() if oid not in known]
+        for oid, tree, parents, _, when, text in repository.each_commit(unknown):
+            repair = Repair(oid, tree, when, parse_message(text))
+            known[oid] = repair, parents[0] if parents else None
         following: dict[int, str] = {}
         for number, oid in frontier.items():
-            if oid not in commits:  # beyond the end of a shallow clone
+            if oid not in known:  # beyond the end of a shallow clone
                 continue
-            if parsed[oid].trailers.get("Generation") == str(number):
-                chains[number].append(commits[oid])
+            repair, below = known[oid]
+            if repair.message.trailers.get("Generation") == str(number):
+                chains[number].append(repair)
             elif chains[number]:
                 bases[number] = oid
                 continue
             elif step >= COMMITS_ON_TOP:
                 continue
-            if commits[oid].parents:
-                following[number] = commits[oid].parents[0]
+            if below is not None:
+                following[number] = below
         frontier = following
     return [
-        Generation(
-            number,
-            tips[number][0],
-            tuple(Repair(c.oid, c.tree, c.when, parsed[c.oid]) for c in reversed(chain)),
-            bases[number],
-        )
+        Generation(number, tips[number][0], tuple(reversed(chain)), bases[number])
         for number, chain in sorted(chains.items())
         if chain
     ]

@@ -87,7 +87,7 @@ def find_merges(
     seen = _read_messages(repository, tip, since)
     reached: dict[str, Merge] = {}
     reverted: set[str] = set()
-    for generation in generations:
+    for generation in generations if seen.present or seen.reverted else ():
         if generation.figures.get("Reverts", "") in seen.present:
             continue  # the same repairs without one of them: what it is about is not there
         for repair in generation.repairs:
