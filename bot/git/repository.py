@@ -37,6 +37,7 @@ class Repository:
         self.worktree_git_dir = worktree_git_dir
         self._caller = caller
         self._listings: OrderedDict[str, list[TreeEntry]] = OrderedDict()
+        self._identity: Identity | None = None
         self._lock = Lock()
 
     @classmethod
@@ -155,8 +156,10 @@ class Repository:
         return [entry[3:] for entry in listing.split("\0") if len(entry) > 3]
 
     def identity(self) -> Identity:
-        """Who the bot's commits are by, and whether they are signed."""
-        return read_identity(self._caller)
+        """Who the bot's commits are by, and whether they are signed; asked of git once."""
+        if self._identity is None:
+            self._identity = read_identity(self._caller)
+        return self._identity
 
     # --- reading ---------------------------------------------------------------------------
 
