@@ -122,6 +122,13 @@ class Repository:
         """The oid of the commit that `rev` names; None where there is no such one."""
         return self._verify(rev, "commit")
 
+    def descends(self, commit: str, ancestor: str) -> bool:
+        """Whether `ancestor` is in the history of `commit`; False where that cannot be seen."""
+        answer = self._caller.answer(
+            "merge-base", "--is-ancestor", check_oid(ancestor), check_oid(commit)
+        )
+        return answer.code == 0
+
     def tree_of(self, rev: str) -> str:
         """The oid of the tree of a commit-ish or tree-ish. RepositoryError: unknown."""
         found = self._verify(rev, "tree")
