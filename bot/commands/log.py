@@ -80,13 +80,14 @@ def generation_lines(folder: Path) -> list[str]:
 
 def read_history(repository: Repository, most: int | None = None) -> History:
     """Everything that `log` shows, of the newest `most` generations."""
-    from bot.lineage.generations import GENERATION_PLACES, find_parents, list_generations
+    from bot.lineage.generations import GENERATION_PLACES, find_parents
     from bot.lineage.ledger import LEDGER_REF, count_test_reads
     from bot.lineage.merges import find_merges
     from bot.lineage.rejected import REJECTED_PREFIX, list_rejected
+    from bot.lineage.summaries import list_summaries
 
     refs = repository.refs(*GENERATION_PLACES, REJECTED_PREFIX, LEDGER_REF)
-    every = list_generations(repository, refs)
+    every = list_summaries(repository, refs)
     kept = every[-most:] if most else every
     found = list_rejected(repository, refs)
     rejected = sorted(found, key=lambda item: item.when, reverse=True)

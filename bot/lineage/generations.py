@@ -134,7 +134,9 @@ def record_generation(
             if attempt == ATTEMPTS - 1:
                 raise
             continue
-        return _read(repository, {chosen: (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1])})[0]
+        return read_generations(
+            repository, {chosen: (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1])}
+        )[0]
     raise AssertionError("unreachable")
 
 
@@ -149,7 +151,7 @@ def _free_number(repository: Repository, wanted: int | None) -> int:
             "A branch named ecdysis is in the way of branches like ecdysis/gen-0001.",
             "Rename it: git branch -m ecdysis my-ecdysis",
         )
-    used = _numbered_refs(repository)
+    used = numbered_refs(repository)
     if wanted is None:
         return max(used, default=0) + 1
     if wanted in used:
@@ -190,11 +192,9 @@ def _write_commits(
 # --- reading ------------------------------------------------------------------------------
 
 
-def list_generations(
-    repository: Repository, refs: Mapping[str, str] | None = None
-) -> list[Generation]:
-    """Every generation that the refs show (`refs`, where they are known), oldest first."""
-    return _read(repository, _numbered_refs(repository, refs))
+def list_generations(repository: Repository) -> list[Generation]:
+    """Every generation that the refs show, oldest first."""
+    return read_generations(repository, numbered_refs(repository))
 
 
 def generation_at(repository: Repository, commit: str) -> int:
@@ -233,9 +233,9 @@ def find_parents(
 
 def newest_generation(repository: Repository) -> Generation | None:
     """The generation with the highest number; None where there is none."""
-    tips = _numbered_refs(repository)
+    tips = numbered_refs(repository)
     for number in sorted(tips, reverse=True):
-        found = _read(repository, {number: tips[number]})
+        found = read_generations(repository, {number: tips[number]})
         if found:
             return found[0]
     return None
@@ -244,9 +244,9 @@ def newest_generation(repository: Repository) -> Generation | None:
 def find_generation(repository: Repository, name: str) -> Generation:
     """The generation that `name` means. UsageError: no such one; it lists those that exist."""
     number = parse_generation_name(name)
-    tips = _numbered_refs(repository)
+    tips = numbered_refs(repository)
     if number in tips:
-        found = _read(repository, {number: tips[number]})
+        found = read_generations(repository, {number: tips[number]})
         if found:
             return found[0]
     existing = [generation.number for generation in list_generations(repository)]
@@ -256,7 +256,7 @@ def find_generation(repository: Repository, name: str) -> Generation:
     raise UsageError(f"There is no generation {number}.", f"These exist: {names}.")
 
 
-def _numbered_refs(
+def numbered_refs(
     repository: Repository, refs: Mapping[str, str] | None = None
 ) -> dict[int, tuple[str, str]]:
     """Number → (ref, oid): the generation's own ref, else its branch, else a remote's branch."""
@@ -269,7 +269,7 @@ def _numbered_refs(
     return found
 
 
-def _read(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Generation]:
+def read_generations(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Generation]:
     """The generations at these tips, oldest first; tips that hold none are left out.
 
     All chains are followed at once, one batch of commits per step back, so thousands of
