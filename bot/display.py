@@ -60,6 +60,8 @@ def printable(text: str, limit: int | None = None, *, lines: bool = False) -> st
 
     With `limit`, at most that many characters, the cut marked by `…`.
     """
+    if text.isprintable() and "  " not in text and text.strip() == text:
+        return text if limit is None or len(text) <= limit else text[: max(limit - 1, 0)] + "…"
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
     if not lines:

@@ -80,14 +80,17 @@ def generation_lines(folder: Path) -> list[str]:
 
 def read_history(repository: Repository, most: int | None = None) -> History:
     """Everything that `log` shows, of the newest `most` generations."""
-    from bot.lineage.generations import find_parents, list_generations
-    from bot.lineage.ledger import count_test_reads
+    from bot.lineage.generations import GENERATION_PLACES, find_parents
+    from bot.lineage.ledger import LEDGER_REF, count_test_reads
     from bot.lineage.merges import find_merges
-    from bot.lineage.rejected import list_rejected
+    from bot.lineage.rejected import REJECTED_PREFIX, list_rejected
+    from bot.lineage.summaries import list_summaries
 
-    every = list_generations(repository)
+    refs = repository.refs(*GENERATION_PLACES, REJECTED_PREFIX, LEDGER_REF)
+    every = list_summaries(repository, refs)
     kept = every[-most:] if most else every
-    rejected = sorted(list_rejected(repository), key=lambda item: item.when, reverse=True)
+    found = list_rejected(repository, refs)
+    rejected = sorted(found, key=lambda item: item.when, reverse=True)
     if len(kept) < len(every):
         rejected = [item for item in rejected if item.when >= kept[0].repairs[-1].when]
     return History(
@@ -95,7 +98,7 @@ def read_history(repository: Repository, most: int | None = None) -> History:
         find_parents(repository, every),
         find_merges(repository, kept),
         rejected,
-        count_test_reads(repository) if every else 0,
+        count_test_reads(repository) if LEDGER_REF in refs else 0,
     )
 
 

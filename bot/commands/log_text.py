@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 
 from bot.commands.graph import Node, draw
 from bot.commands.log import History, find_missing
@@ -68,9 +69,9 @@ def generation_node(history: History, generation: Generation, parent: int | str 
     body = []
     for repair in generation.repairs:
         trailers = repair.message.trailers
-        pattern = printable(trailers.get("Pattern", ""), 72)
-        origin = printable(trailers.get("Origin", "unknown origin"), 60)
-        body.append(f"    {printable(repair.message.title, 72)}")
+        pattern = fit(trailers.get("Pattern", ""), 72)
+        origin = fit(trailers.get("Origin", "unknown origin"), 60)
+        body.append(f"    {fit(repair.message.title, 72)}")
         body.append(f"        {pattern}  [{origin}]")
     return Node(generation.number, parent, f"{head}  {figures_line(generation)}".rstrip(), body)
 
@@ -98,12 +99,22 @@ def figures_line(generation: Generation) -> str:
         (figures.get("Noise-Band"), "noise band {}"),
         (figures.get("P-Value"), "p = {}"),
     ]
-    return ", ".join(form.format(printable(value, 40)) for value, form in parts if value)
+    return ", ".join([form.format(fit(value, 40)) for value, form in parts if value])
+
+
+def fit(text: str, limit: int) -> str:
+    """`text`, printable and short enough; most is so already, and there are thousands of lines."""
+    return text if len(text) <= limit and text.isprintable() else printable(text, limit)
 
 
 def day(when: int) -> str:
     """Seconds since 1970 as a date, UTC."""
+    return _date(when // 86_400)
+
+
+@cache
+def _date(days: int) -> str:
     try:
-        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
+        return datetime.fromtimestamp(days * 86_400, UTC).strftime("%Y-%m-%d")
     except (ValueError, OverflowError, OSError):
         return "no date"

@@ -42,8 +42,8 @@ def command(repo: Path, days: int, keep: int, dry: bool, as_json: bool) -> None:
 
     Never an accepted commit: generations, their branches, their specs and their verdicts stay,
     and so do the watch list and the ledger of the sealed test split. What was rejected and is
-    removed here may be tried again by a later `evolve`. The history of the notes starts afresh:
-    a clone that shares them fetches them anew after `git update-ref -d refs/notes/ecdysis`.
+    removed here may be tried again by a later `evolve`. The history of the notes starts afresh;
+    a clone that fetches them keeps what it has.
     """
     from bot.git.repository import Repository
     from bot.lineage.pruning import plan_pruning, prune

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from bot.errors import RepositoryError
 from bot.git.calls import Caller
@@ -14,6 +16,8 @@ from bot.git.names import check_oid
 REGULAR = ("100644", "100755")
 SYMLINK = "120000"
 GITLINK = "160000"
+AT_ONCE = 1500
+"""Objects that one call of git reads, where commits are gone through one by one."""
 # Git writes these four in this order; what follows (encoding, signature) is read more slowly.
 _HEAD = re.compile(
     rb"tree ([0-9a-f]+)\n((?:parent [0-9a-f]+\n)*)author (.*) -?\d+ [+-]\d+\n"
@@ -33,8 +37,7 @@ class TreeEntry:
     path: str
 
 
-@dataclass(frozen=True)
-class CommitRecord:
+class CommitRecord(NamedTuple):
     """A commit as it is stored; `when` is the committer's time in seconds since 1970."""
 
     oid: str
@@ -90,13 +93,25 @@ def read_blobs(caller: Caller, oids: Iterable[str]) -> dict[str, bytes]:
     return {oid: found[oid][1] for oid in wanted}
 
 
-def read_commits(caller: Caller, oids: Iterable[str]) -> dict[str, CommitRecord]:
-    """Oid → commit, for those that exist and are commits."""
-    return {
-        oid: parse_commit(oid, content)
-        for oid, (kind, content) in read_objects(caller, oids).items()
-        if kind == "commit"
-    }
+def read_commits(caller: Caller, oids: Iterable[str]) -> Iterator[CommitRecord]:
+    """Those that exist and are commits. Of many, git reads the next while the last are used."""
+    wanted = list(dict.fromkeys(oids))
+    parts = [wanted[at : at + AT_ONCE] for at in range(0, len(wanted), AT_ONCE)]
+    if len(parts) < 2:
+        found: Iterable[dict[str, tuple[str, bytes]]] = map(partial(read_objects, caller), parts)
+        yield from _commits(found)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as ahead:
+        yield from _commits(ahead.map(partial(read_objects, caller), parts))
+
+
+def _commits(parts: Iterable[dict[str, tuple[str, bytes]]]) -> Iterator[CommitRecord]:
+    for part in parts:
+        for oid, (kind, content) in part.items():
+            if kind == "commit":
+                yield parse_commit(oid, content)
 
 
 def parse_commit(oid: str, content: bytes) -> CommitRecord:
@@ -106,12 +121,12 @@ def parse_commit(oid: str, content: bytes) -> CommitRecord:
     if usual:
         tree, parents, name, when = usual.groups()
         return CommitRecord(
-            oid=oid,
-            tree=tree.decode(),
-            parents=tuple(parents.decode().split()[1::2]),
-            author=name.decode("utf-8", "replace"),
-            when=int(when),
-            message=body.decode("utf-8", "replace"),
+            oid,
+            tree.decode(),
+            tuple(parents.decode().split()[1::2]),
+            name.decode("utf-8", "replace"),
+            int(when),
+            body.decode("utf-8", "replace"),
         )
     fields: dict[str, list[str]] = {}
     for line in head.decode("utf-8", "replace").split("\n"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -37,6 +37,7 @@ class Repository:
         self.worktree_git_dir = worktree_git_dir
         self._caller = caller
         self._listings: OrderedDict[str, list[TreeEntry]] = OrderedDict()
+        self._identity: Identity | None = None
         self._lock = Lock()
 
     @classmethod
@@ -49,6 +50,12 @@ class Repository:
         if not path.is_dir():
             raise RepositoryError(f"There is no folder {path}.", "Name one inside a repository.")
         asking = Caller(load_gitpython().GitCommandWrapperType(), path)
+        three = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+        answer = asking.answer("rev-parse", *three)
+        lines = os.fsdecode(answer.stdout).split("\n")
+        if answer.code == 0 and len(lines) == 4:  # the usual case, in one call
+            root, git_dir = Path(lines[2]), Path(os.path.normpath(path / lines[1]))
+            return cls._at(root, git_dir, Path(lines[0]))
         answer = asking.answer("rev-parse", "--absolute-git-dir")
         if answer.code != 0:
             if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
@@ -71,6 +78,10 @@ class Repository:
             if inside.code == 0 and inside.stdout.strip():
                 root = Path(os.fsdecode(inside.stdout).removesuffix("\n"))
                 break
+        return cls._at(root, git_dir, worktree_git_dir)
+
+    @classmethod
+    def _at(cls, root: Path, git_dir: Path, worktree_git_dir: Path) -> Repository:
         # With core.worktree the work tree does not lead back to its repository.
         anchor = root if (root / ".git").exists() else worktree_git_dir
         repo = open_gitpython(worktree_git_dir)
@@ -111,6 +122,13 @@ class Repository:
         """The oid of the commit that `rev` names; None where there is no such one."""
         return self._verify(rev, "commit")
 
+    def descends(self, commit: str, ancestor: str) -> bool:
+        """Whether `ancestor` is in the history of `commit`; False where that cannot be seen."""
+        answer = self._caller.answer(
+            "merge-base", "--is-ancestor", check_oid(ancestor), check_oid(commit)
+        )
+        return answer.code == 0
+
     def tree_of(self, rev: str) -> str:
         """The oid of the tree of a commit-ish or tree-ish. RepositoryError: unknown."""
         found = self._verify(rev, "tree")
@@ -145,8 +163,10 @@ class Repository:
         return [entry[3:] for entry in listing.split("\0") if len(entry) > 3]
 
     def identity(self) -> Identity:
-        """Who the bot's commits are by, and whether they are signed."""
-        return read_identity(self._caller)
+        """Who the bot's commits are by, and whether they are signed; asked of git once."""
+        if self._identity is None:
+            self._identity = read_identity(self._caller)
+        return self._identity
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -206,7 +226,11 @@ class Repository:
         return objects.read_blobs(self._caller, [oid])[oid]
 
     def read_commits(self, oids: Iterable[str]) -> dict[str, CommitRecord]:
-        """Oid → commit, for those that exist, in one call."""
+        """Oid → commit, for those that exist."""
+        return {commit.oid: commit for commit in objects.read_commits(self._caller, oids)}
+
+    def each_commit(self, oids: Iterable[str]) -> Iterator[CommitRecord]:
+        """Those of the commits that exist, while git still reads the others."""
         return objects.read_commits(self._caller, oids)
 
     def export(

@@ -132,7 +132,8 @@ def read_note(repository: Repository, commit: str) -> dict[str, Any] | None:
     tip = repository.refs(NOTES_REF).get(NOTES_REF)
     if tip is None:
         return None
-    for path in (f"{commit[:2]}/{commit[2:]}", commit):
+    # Git itself spreads notes over more folders as they grow.
+    for path in (f"{commit[:2]}/{commit[2:]}", commit, f"{commit[:2]}/{commit[2:4]}/{commit[4:]}"):
         content = repository.read_file(tip, path)
         if content is not None:
             try:

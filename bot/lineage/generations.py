@@ -8,8 +8,9 @@ the branches tell the same as long as they exist. Ancestry is never relied on.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.errors import NothingFound, RepositoryError, UsageError
 from bot.git.objects import CommitRecord
@@ -25,6 +26,7 @@ from bot.lineage.message import (
 
 BRANCH_PREFIX = "refs/heads/ecdysis/gen-"
 GENERATION_PREFIX = "refs/ecdysis/generations/"
+GENERATION_PLACES = (GENERATION_PREFIX, "refs/heads/ecdysis/", "refs/remotes")
 LONGEST_CHAIN = 200  # repairs of one generation
 COMMITS_ON_TOP = 30  # of a person's, on a generation's branch
 ATTEMPTS = 5
@@ -36,8 +38,7 @@ _REF_NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(NamedTuple):
     """One commit of a generation, its message taken apart."""
 
     commit: str
@@ -140,7 +141,9 @@ def record_generation(
             if attempt == ATTEMPTS - 1:
                 raise
             continue
-        return _read(repository, {chosen: (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1])})[0]
+        return read_generations(
+            repository, {chosen: (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1])}
+        )[0]
     raise AssertionError("unreachable")
 
 
@@ -155,7 +158,7 @@ def _free_number(repository: Repository, wanted: int | None) -> int:
             "A branch named ecdysis is in the way of branches like ecdysis/gen-0001.",
             "Rename it: git branch -m ecdysis my-ecdysis",
         )
-    used = _numbered_refs(repository)
+    used = numbered_refs(repository)
     if wanted is None:
         return max(used, default=0) + 1
     if wanted in used:
@@ -198,7 +201,7 @@ def _write_commits(
 
 def list_generations(repository: Repository) -> list[Generation]:
     """Every generation that the refs show, oldest first."""
-    return _read(repository, _numbered_refs(repository))
+    return read_generations(repository, numbered_refs(repository))
 
 
 def generation_at(repository: Repository, commit: str) -> int:
@@ -237,9 +240,9 @@ def find_parents(
 
 def newest_generation(repository: Repository) -> Generation | None:
     """The generation with the highest number; None where there is none."""
-    tips = _numbered_refs(repository)
+    tips = numbered_refs(repository)
     for number in sorted(tips, reverse=True):
-        found = _read(repository, {number: tips[number]})
+        found = read_generations(repository, {number: tips[number]})
         if found:
             return found[0]
     return None
@@ -248,9 +251,9 @@ def newest_generation(repository: Repository) -> Generation | None:
 def find_generation(repository: Repository, name: str) -> Generation:
     """The generation that `name` means. UsageError: no such one; it lists those that exist."""
     number = parse_generation_name(name)
-    tips = _numbered_refs(repository)
+    tips = numbered_refs(repository)
     if number in tips:
-        found = _read(repository, {number: tips[number]})
+        found = read_generations(repository, {number: tips[number]})
         if found:
             return found[0]
     existing = [generation.number for generation in list_generations(repository)]
@@ -260,55 +263,53 @@ def find_generation(repository: Repository, name: str) -> Generation:
     raise UsageError(f"There is no generation {number}.", f"These exist: {names}.")
 
 
-def _numbered_refs(repository: Repository) -> dict[int, tuple[str, str]]:
+def numbered_refs(
+    repository: Repository, refs: Mapping[str, str] | None = None
+) -> dict[int, tuple[str, str]]:
     """Number → (ref, oid): the generation's own ref, else its branch, else a remote's branch."""
     found: dict[int, tuple[str, str]] = {}
-    listed = repository.refs(GENERATION_PREFIX, "refs/heads/ecdysis/", "refs/remotes")
-    for ref, oid in reversed(listed.items()):  # later ones win: sorted by name, the own refs
+    listed = repository.refs(*GENERATION_PLACES) if refs is None else refs
+    for ref in sorted(listed, reverse=True):  # the last one wins: the generation's own ref
         match = _REF_NUMBER.fullmatch(ref)
         if match:
-            found[int(match.group(1))] = (ref, oid)
+            found[int(match.group(1))] = (ref, listed[ref])
     return found
 
 
-def _read(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Generation]:
+def read_generations(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Generation]:
     """The generations at these tips, oldest first; tips that hold none are left out.
 
     All chains are followed at once, one batch of commits per step back, so thousands of
     generations take as many calls as the longest of them has commits.
     """
-    chains: dict[int, list[CommitRecord]] = {number: [] for number in tips}
-    commits: dict[str, CommitRecord] = {}
-    parsed: dict[str, ParsedMessage] = {}
+    chains: dict[int, list[Repair]] = {number: [] for number in tips}
+    known: dict[str, tuple[Repair, str | None]] = {}  # commit → it, and what it stands on
     bases: dict[int, str | None] = dict.fromkeys(tips)
     frontier = {number: oid for number, (_, oid) in tips.items()}
     for step in range(LONGEST_CHAIN):
         if not frontier:
             break
-        fresh = repository.read_commits(oid for oid in frontier.values() if oid not in commits)
-        commits.update(fresh)
-        parsed.update({oid: parse_message(commit.message) for oid, commit in fresh.items()})
+        unknown = [oid for oid in frontier.values() if oid not in known]
+        for oid, tree, parents, _, when, text in repository.each_commit(unknown):
+            repair = Repair(oid, tree, when, parse_message(text))
+            known[oid] = repair, parents[0] if parents else None
         following: dict[int, str] = {}
         for number, oid in frontier.items():
-            if oid not in commits:  # beyond the end of a shallow clone
+            if oid not in known:  # beyond the end of a shallow clone
                 continue
-            if parsed[oid].trailers.get("Generation") == str(number):
-                chains[number].append(commits[oid])
+            repair, below = known[oid]
+            if repair.message.trailers.get("Generation") == str(number):
+                chains[number].append(repair)
             elif chains[number]:
                 bases[number] = oid
                 continue
             elif step >= COMMITS_ON_TOP:
                 continue
-            if commits[oid].parents:
-                following[number] = commits[oid].parents[0]
+            if below is not None:
+                following[number] = below
         frontier = following
     return [
-        Generation(
-            number,
-            tips[number][0],
-            tuple(Repair(c.oid, c.tree, c.when, parsed[c.oid]) for c in reversed(chain)),
-            bases[number],
-        )
+        Generation(number, tips[number][0], tuple(reversed(chain)), bases[number])
         for number, chain in sorted(chains.items())
         if chain
     ]

@@ -87,7 +87,7 @@ def find_merges(
     seen = _read_messages(repository, tip, since)
     reached: dict[str, Merge] = {}
     reverted: set[str] = set()
-    for generation in generations:
+    for generation in generations if seen.present or seen.reverted else ():
         if generation.figures.get("Reverts", "") in seen.present:
             continue  # the same repairs without one of them: what it is about is not there
         for repair in generation.repairs:
@@ -105,7 +105,7 @@ def find_merges(
     if open_ones:
         _compare_trees(repository, tip, since, open_ones, reached)
         left = [g for g in open_ones if g.commit not in reached][-MOST_COMPARED:]
-        _compare_files(repository, tip, left, reached)
+        _compare_files(repository, tip, generations, left, reached)
     return Merges(reached, reverted)
 
 
@@ -156,14 +156,18 @@ def _compare_trees(
 
 
 def _compare_files(
-    repository: Repository, tip: str, generations: Sequence[Generation], reached: dict[str, Merge]
+    repository: Repository,
+    tip: str,
+    every: Sequence[Generation],
+    generations: Sequence[Generation],
+    reached: dict[str, Merge],
 ) -> None:
-    """Enter the generations of which `tip` has every changed file as they left it."""
-    bases = repository.read_commits(g.base for g in generations if g.base)
+    """Enter those of `generations` of which `tip` has every changed file as they left it."""
+    trees = {g.commit: g.repairs[-1].tree for g in every}
+    bases = {g.base for g in generations if g.base and g.base not in trees}
+    trees |= {oid: commit.tree for oid, commit in repository.read_commits(bases).items()}
     pairs = {
-        (bases[g.base].tree, g.repairs[-1].tree): g
-        for g in generations
-        if g.base is not None and g.base in bases
+        (trees[g.base], g.repairs[-1].tree): g for g in generations if g.base and g.base in trees
     }
     if not pairs:
         return

@@ -6,17 +6,17 @@ exactly what was put in.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.lineage.wording import BODY_WIDTH, one_line, write_body, write_subject
 
 if TYPE_CHECKING:  # reading messages needs none of them, and they take long to import
+    from fractions import Fraction
+
     from bot.records import Evidence, ModificationSpec, Pattern, Verdict
 
 PREFIX = "Ecdysis-"
@@ -24,7 +24,12 @@ EVIDENCE_LINES = 8
 NAMED_TASKS = 20
 SPEC_LINE = re.compile(rf"^[ *>]*{PREFIX}Spec: (sha256:[0-9a-f]{{64}})\b", re.MULTILINE)
 """A spec that any message names; git and forges indent or quote what they squash."""
-_OWN_TRAILER = re.compile(rf"^{PREFIX}([A-Za-z0-9-]+): (.*)$", re.MULTILINE)
+_AS_WRITTEN = {
+    *("Generation", "Pattern", "Attribution", "Layer", "Origin", "Tasks", "Predicted-Fixes"),
+    *("Spec", "Score", "Fixed", "Broken", "Noise-Band", "P-Value", "Trials", "Sandbox", "Base"),
+    *("Reverts", "Rebased-From", "Picked-From", "Gate", "Decision"),
+}
+"""What need not be looked at twice, in thousands of messages: the bot's own, each on one line."""
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s?(.*)")
 
 
@@ -160,13 +165,12 @@ def write_moved_message(
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-@dataclass(frozen=True)
-class ParsedMessage:
+class ParsedMessage(NamedTuple):
     """A message taken apart; trailer names without `Ecdysis-`, foreign trailers left out."""
 
     title: str
     body: str
-    trailers: dict[str, str] = field(default_factory=dict)
+    trailers: dict[str, str]
 
 
 def parse_message(text: str) -> ParsedMessage:
@@ -180,9 +184,15 @@ def parse_message(text: str) -> ParsedMessage:
 
 def _own_trailers(paragraph: str) -> dict[str, str] | None:
     """The bot's trailers of a paragraph that holds nothing but trailers; None for any other."""
-    own = _OWN_TRAILER.findall(paragraph)
-    if len(own) == paragraph.count("\n") + 1:  # as the bot writes them
-        return {name: value.strip() for name, value in own}
+    lines = f"\n{paragraph}".split(f"\n{PREFIX}")
+    odd = " \n" in paragraph or ":  " in paragraph or "\t" in paragraph or paragraph[-1:] == " "
+    if not odd and len(lines) == paragraph.count("\n") + 2:
+        try:
+            trailers = dict([line.split(": ", 1) for line in lines[1:]])
+        except ValueError:  # there is no value
+            trailers = {}
+        if trailers and trailers.keys() <= _AS_WRITTEN:
+            return trailers
     found = _read_trailers(paragraph.split("\n"))
     if found is None:
         return None
@@ -217,6 +227,8 @@ def spec_bytes(spec: ModificationSpec) -> bytes:
 
 def spec_digest(spec: ModificationSpec) -> str:
     """`sha256:` and the digest of the canonical JSON of a spec."""
+    import hashlib
+
     return "sha256:" + hashlib.sha256(spec_bytes(spec)).hexdigest()
 
 

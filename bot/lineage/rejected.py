@@ -6,6 +6,7 @@ each holds `spec.json`, `reason.txt` and the candidate's tree as the folder `can
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -97,9 +98,12 @@ def _write_message(spec: ModificationSpec, reason: str, base_commit: str | None,
     return "\n\n".join([subject, write_body(reason) or "No reason was given.", "\n".join(lines)])
 
 
-def list_rejected(repository: Repository) -> list[RejectedCandidate]:
+def list_rejected(
+    repository: Repository, refs: Mapping[str, str] | None = None
+) -> list[RejectedCandidate]:
     """The newest rejection of every rejected spec, in the order of their refs."""
-    refs = repository.refs(REJECTED_PREFIX)
+    listed = repository.refs(REJECTED_PREFIX) if refs is None else refs
+    refs = {ref: oid for ref, oid in listed.items() if ref.startswith(REJECTED_PREFIX)}
     commits = repository.read_commits(refs.values())
     found = []
     for ref, oid in refs.items():
