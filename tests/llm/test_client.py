@@ -246,6 +246,24 @@ def test_a_cap_is_never_passed(cap: dict[str, Any], most: int) -> None:
     assert len(asked.transcript.records) == 8
 
 
+def test_answers_that_cost_more_than_was_held_pass_a_cap_once_at_most() -> None:
+    """The endpoint reports ten times what an answer may have; the calls in flight still end."""
+    usage = {"prompt_tokens": 2000, "completion_tokens": 1000}
+    choice = {"index": 0, "message": {"content": GOOD_TEXT}, "finish_reason": "stop"}
+    whole = {"object": "chat.completion", "choices": [choice], "usage": usage}
+    asked = run(
+        always(whole),
+        questions=12,
+        slots=3,
+        latency_s=0.05,
+        budget=Budget(tokens=4000),
+        max_output_tokens=100,
+    )
+    assert asked.results.count(GOOD) == len(asked.server.requests)
+    assert 2 <= len(asked.server.requests) <= 1 + 3
+    assert asked.meter.tokens == 3000 * len(asked.server.requests)
+
+
 def test_the_cap_on_time_ends_calls_in_flight() -> None:
     started = time.monotonic()
     asked = run(always(GOOD_TEXT), latency_s=1.0, budget=Budget(wall_s=0.4))
