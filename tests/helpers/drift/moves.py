@@ -28,7 +28,9 @@ def moved_in_file(files: Files, place: Place, chance: random.Random) -> Drift | 
     """The function, or method, behind another one of its block."""
     outer, _, name = place.name.rpartition(".")
     names = _definitions(files, place.file, outer)
-    position = names.index(name) if name in names else 0
+    if name not in names:
+        return None
+    position = names.index(name)
     others = [other for i, other in enumerate(names) if i not in (position, position - 1)]
     if not others:
         return None
@@ -151,9 +153,11 @@ def _one_by_one(line: cst.CSTNode) -> list[str]:
 
 
 def _definitions(files: Files, path: str, outer: str) -> list[str]:
+    """The names that a module, or a class in it, defines; none where `outer` is no class."""
     body = ast.parse(files[path]).body
     for part in outer.split(".") if outer else ():
-        body = next(n.body for n in body if isinstance(n, ast.ClassDef) and n.name == part)
+        found = [n.body for n in body if isinstance(n, ast.ClassDef) and n.name == part]
+        body = found[0] if found else []
     return [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
 
 
