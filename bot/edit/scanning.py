@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
@@ -132,6 +133,8 @@ class Scanner:
         self.below(spot, scope, _LABELS.get(kind, ()))
 
     def _mention(self, name: str, spot: Spot, scope: Scope, *, binds: bool = False) -> None:
+        # To Python, names are the same that are spelt with other forms of the same letters.
+        name = unicodedata.normalize("NFKC", name)
         self.found.mentions.append(Mention(name, spot, scope, binds))
 
     def _assign(self, spot: Spot, scope: Scope) -> None:

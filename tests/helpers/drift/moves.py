@@ -16,6 +16,7 @@ from tests.helpers.drift.kind import (
     function_at,
     insert_below_imports,
     on_module,
+    parsed,
     statements_of,
     unused_word,
 )
@@ -97,7 +98,7 @@ def moved_to_module(files: Files, place: Place, chance: random.Random) -> Drift 
         return None
 
     def change(files: Files) -> Files:
-        old = cst.parse_module(files[place.file])
+        old = parsed(files[place.file])
         taken = _used_by(ast.parse(files[place.file]), top)
         imports = [line for line in old.body if _is_import(line)]
         gone = [line for line in old.body if set(_bound(line)) & taken]
