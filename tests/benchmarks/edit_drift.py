@@ -137,6 +137,9 @@ def measure_each(
     started = time.perf_counter()
     running = {pool.submit(measure, thing): thing for thing in things}
     for done, future in enumerate(as_completed(running), 1):
+        if future.exception() is not None:
+            # What waits is not begun: the fault is said now, not after all the rest.
+            pool.shutdown(wait=False, cancel_futures=True)
         figures = counts(future.result())
         said = ", ".join(f"{figures[name]} {name}" for name in ("conflicts", "reapplied", "wrong"))
         seconds = time.perf_counter() - started

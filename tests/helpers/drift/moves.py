@@ -56,6 +56,8 @@ def moved_into_class(files: Files, place: Place, chance: random.Random) -> Drift
     if function_at(files, place) is None:
         return None
     outer, _, name = place.name.rpartition(".")
+    if outer and name not in _definitions(files, place.file, outer):
+        return None
     word = unused_word(files, chance).title()
 
     def make_static(node: cst.FunctionDef) -> cst.CSTNode:
