@@ -62,6 +62,8 @@ PACKAGE_EDITS = 60
 # Every so many merges are made by `git cherry-pick` itself too.
 COMPARED = 20
 SMOKE_PROGRAMS, SMOKE_SPECS, SMOKE_CASES = 3, 3, 15
+# Of each program and package, as it ends.
+SAID = ("conflicts", "applicable", "reapplied", "wrong")
 Reader = Callable[[str], bytes | None]
 
 
@@ -141,7 +143,7 @@ def measure_each(
             # What waits is not begun: the fault is said now, not after all the rest.
             pool.shutdown(wait=False, cancel_futures=True)
         figures = counts(future.result())
-        said = ", ".join(f"{figures[name]} {name}" for name in ("conflicts", "reapplied", "wrong"))
+        said = ", ".join(f"{figures[name]} {name}" for name in SAID)
         seconds = time.perf_counter() - started
         about = f"{done} of {len(things)}, {seconds:.0f} s: {running[future]}"
         print(f"{about}: {said}", file=sys.stderr, flush=True)
