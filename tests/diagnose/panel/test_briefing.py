@@ -9,8 +9,8 @@ import pytest
 from bot.diagnose.panel.briefing import brief
 from bot.diagnose.panel.excerpts import passing_episodes
 from bot.diagnose.panel.interface import Earlier, PanelSettings, Proposed
-from bot.diagnose.panel.panel import run_panel
 from bot.diagnose.panel.room import Piece, choose, name_left_out, tokens
+from bot.diagnose.panel.run import run_panel
 from bot.diagnose.panel.slices import read_code, touched
 from bot.records import HarnessStep, ModelStep
 from tests.diagnose.panel.library import (

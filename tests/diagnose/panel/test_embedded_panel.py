@@ -18,7 +18,7 @@ from bot.diagnose.panel.interface import (
     Rejected,
     RejectionKind,
 )
-from bot.diagnose.panel.panel import run_panels
+from bot.diagnose.panel.run import run_panels
 from bot.llm.answers import Ask, Failed, T, Turn
 from bot.llm.budget import BudgetMeter
 from bot.llm.client import open_client

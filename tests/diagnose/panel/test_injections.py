@@ -14,7 +14,7 @@ from bot.config import PathGlobs
 from bot.diagnose.catalog import Situation
 from bot.diagnose.panel.answers import Critique, Proposal
 from bot.diagnose.panel.interface import PanelSettings, Proposed, Rejected
-from bot.diagnose.panel.panel import run_panel
+from bot.diagnose.panel.run import run_panel
 from bot.llm.answers import Turn
 from bot.records import Episode, HarnessStep, ToolStep, UserStep
 from tests.diagnose.panel.injections import BAIT, INJECTIONS

@@ -16,7 +16,7 @@ from bot.diagnose.panel.interface import (
     Rejected,
     Trouble,
 )
-from bot.diagnose.panel.panel import run_panel
+from bot.diagnose.panel.run import run_panel
 from bot.llm.answers import Failed
 from tests.diagnose.panel.library import (
     ACCEPT,
