@@ -100,9 +100,12 @@ def brief(situations: Sequence[Situation], tools: Tools, settings: PanelSettings
 
 def slug(key: str, run: str = "") -> str:
     """A pattern's name in labels: letters, digits and dashes, never the same for two keys."""
-    words = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")[:48].strip("-")
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return "-".join(part for part in (run, words, digest) if part)
+    return "-".join(part for part in (_dashed(run), _dashed(key), digest) if part)
+
+
+def _dashed(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:48].strip("-")
 
 
 def talk_and_material_room(tools: Tools, settings: PanelSettings) -> int:

@@ -305,6 +305,14 @@ def test_the_limit_of_rounds() -> None:
     assert script.asked[-1][1][1].content.endswith("2 of 2. What is narrowed now is dropped.")
 
 
+@pytest.mark.parametrize("empty", ["", "  ", "\u200b\u202e"])
+@pytest.mark.parametrize("name", ["subject", "body"])
+def test_what_is_accepted_needs_words(name: str, empty: str) -> None:
+    result = run(panel(moderator=[ACCEPT.model_copy(update={name: empty})]))
+    assert isinstance(result, Rejected)
+    assert "needs the subject and the body" in result.reasons
+
+
 def test_blocking_objections_must_be_answered() -> None:
     answered = ACCEPT.model_copy(update={"answers": ["By one sentence; that is little."]})
     script = panel(critic=[objecting()], moderator=[ACCEPT, answered])
