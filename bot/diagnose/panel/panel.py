@@ -31,6 +31,7 @@ from bot.diagnose.panel.checks import (
     check_ruling,
     risk_tasks,
 )
+from bot.diagnose.panel.fence import clean
 from bot.diagnose.panel.interface import (
     Exchange,
     ModelsFault,
@@ -174,11 +175,12 @@ class Panel:
                 )
             found = await weigh(answer)
             if found is None:
-                self.remember(role, answer)
+                self.said.append(self.told(role, answer))
                 return answer
             fault = found
             # Only the last attempt: the prompt does not grow with them.
-            turns = [*question, Turn("assistant", answer.model_dump_json()), self.correction(fault)]
+            own = Turn("assistant", clean(answer.model_dump_json(), code=True))
+            turns = [*question, own, self.correction(fault)]
         reasons = (
             f"The {role} did not get it right in {self.settings.attempts} attempts: {fault.text}"
         )
@@ -221,11 +223,12 @@ class Panel:
         texts = [piece.text for piece in self.said if piece in chosen]
         return "\n\n".join(["# What the panel has said", *texts, name_left_out(left_out)]).strip()
 
-    def remember(self, role: Role, answer: Answer) -> None:
+    def told(self, role: Role, answer: Answer) -> Said:
+        """An answer as the roles after it see it."""
         what = f"the {role} in round {self.round}"
         is_code = isinstance(answer, Proposal)
         text = self.briefing.fence.wrap(f"what {what} said", tell(answer), code=is_code)
-        self.said.append(Said(what, text, role))
+        return Said(what, text, role)
 
     def correction(self, fault: Fault) -> Turn:
         what = self.briefing.fence.wrap("why it was not taken", fault.text, code=True)
@@ -242,7 +245,7 @@ class Panel:
 
     async def try_edits(self, proposal: Proposal) -> Fault | None:
         """Puts the edits on the table if they leak nothing, apply, and pass the tests."""
-        needed = tokens(tell(proposal))
+        needed = tokens(self.told("engineer", proposal).text) + 1
         if needed > self.briefing.talk_room:
             text = f"The answer has about {needed} tokens; there is room for "
             return Fault("form", f"{text}{self.briefing.talk_room}. Make a smaller edit.")
