@@ -62,6 +62,17 @@ def test_code_that_mentions_the_tool_comes_first() -> None:
     assert "agent/fields.py:OTHER" not in found
 
 
+def test_what_the_component_uses_is_touched() -> None:
+    extra = (
+        "class Box:\n    size = 1\n\n\ndef helper():\n    return 1\n\n\ndef far():\n    return 2\n"
+    )
+    extra += "\n\ndef act():\n    return helper(), Box\n"
+    found = places(FILES | {"agent/extra.py": extra}, component="agent/extra.py:act")
+    assert found[0] == "agent/extra.py:act"
+    assert found[4:6] == ["agent/extra.py:Box", "agent/extra.py:helper"]  # behind the seams
+    assert "agent/extra.py:far" not in found
+
+
 def test_frames_at_the_events_are_touched() -> None:
     failing = [
         episode.model_copy(
