@@ -32,6 +32,7 @@ from tests.diagnose.panel.library import (
     objecting,
     panel,
     situation,
+    wrong_field,
 )
 
 
@@ -150,6 +151,19 @@ def test_a_quote_may_be_spaced_otherwise() -> None:
     spaced = [cite("task-0001", "unknown\n  field price"), cite("task-0002")]
     script = panel(analyst=[ANALYSIS.model_copy(update={"evidence": spaced})])
     assert isinstance(run(script), Proposed)
+
+
+def test_an_empty_reply_can_be_cited() -> None:
+    failing = [wrong_field(task, said="") for task in ("task-0001", "task-0002")]
+    case = situation(failing=failing, kind="empty_reply", component="model-text")
+    case = type(case)(**{**vars(case), "at": lambda episode: {0}})
+    evidence = [cite(episode.task_id, "(nothing)", 0) for episode in failing]
+    script = panel(analyst=[ANALYSIS.model_copy(update={"evidence": evidence})])
+    result = asyncio.run(run_panel(case, Bench().tools(), script, PanelSettings()))
+    assert isinstance(result, Proposed)
+    assert (
+        "step 0 model stop  <- the pattern's event\n    (nothing)" in script.asked[0][1][1].content
+    )
 
 
 @pytest.mark.parametrize(
