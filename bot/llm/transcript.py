@@ -80,10 +80,14 @@ class Transcript:
     def open(cls, path: Path) -> Transcript:
         """The transcript at `path`, to be continued; a last line that was torn is dropped.
 
-        Raises InputError on a damaged file, RepositoryError where another run writes it.
+        Raises InputError on a damaged file, RepositoryError where it cannot be written, or
+        another run writes it.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise _unwritable(error) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             raw = path.read_bytes()
@@ -109,13 +113,22 @@ class Transcript:
         return "".join(record.model_dump_json() + "\n" for record in self.records)
 
     def append(self, record: CallRecord) -> None:
-        """Keep `record`; it is on disk, whole or not at all, when this returns."""
+        """Keep `record`; it is on disk, whole or not at all, when this returns.
+
+        Raises RepositoryError where it cannot be written.
+        """
         self.records.append(record)
         self._by_label[record.label] = record
-        if self._file is not None:
-            line = (record.model_dump_json() + "\n").encode()
+        if self._file is None:
+            return
+        line = (record.model_dump_json() + "\n").encode()
+        before = os.fstat(self._file).st_size
+        try:
             while line:
                 line = line[os.write(self._file, line) :]
+        except OSError as error:
+            os.ftruncate(self._file, before)
+            raise _unwritable(error) from None
 
     def find(
         self, label: str, turns: Sequence[Turn], answer: type[BaseModel], model: str | None
@@ -142,6 +155,13 @@ class Transcript:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _unwritable(error: OSError) -> RepositoryError:
+    return RepositoryError(
+        f"The transcript cannot be written: {error.strerror or error}.",
+        "Make room, or correct the folder's rights; calls that were kept are not made again.",
+    )
 
 
 def _parse(text: str, where: str) -> list[CallRecord]:

@@ -36,7 +36,7 @@ TOO_LONG = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class Fault(Exception):
     """An exchange that brought no answer. `reason` is without secrets.
 
@@ -288,7 +288,8 @@ def _status_fault(error: openai.APIStatusError, endpoint: Endpoint) -> Fault:
             f"The endpoint answered {status}: {words}; try again later.",
             again=not for_good,
             asked_s=retry_after(headers),
-            words=words if status >= 500 and not for_good else None,
+            # Some servers fail over a grammar; other words of theirs teach nothing.
+            words=words if status >= 500 and not for_good and "grammar" in words.lower() else None,
         )
     return Fault(
         "rejected",

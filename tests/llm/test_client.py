@@ -112,6 +112,24 @@ def test_a_server_that_ignores_the_schema_is_told_it_in_words() -> None:
     assert forms(asked.server.requests) == ["json_schema", "json_object"]
 
 
+def test_a_server_that_fails_over_a_grammar_is_asked_without_one() -> None:
+    def script(request: dict[str, Any]) -> Answer:
+        if "json_schema" in json.dumps(request.get("response_format", "")):
+            return Fault(500, body=refusing("failed to parse grammar"))
+        return GOOD_TEXT
+
+    asked = run(script)
+    assert asked.result == GOOD
+    assert forms(asked.server.requests) == ["json_schema", "json_object"]
+
+
+def test_a_passing_failure_teaches_nothing() -> None:
+    answers: list[Answer] = [Fault(500, body=refusing("stream broke; temperature too high"))]
+    asked = run(lambda request: answers.pop() if answers else GOOD_TEXT)
+    assert asked.result == GOOD
+    assert {"stream", "temperature", "response_format"} <= set(asked.server.requests[1])
+
+
 def test_a_schema_that_the_server_cannot_have_says_nothing_about_others() -> None:
     class Open(Cause):
         pass
@@ -228,6 +246,24 @@ def test_a_cap_is_never_passed(cap: dict[str, Any], most: int) -> None:
     assert len(asked.transcript.records) == 8
 
 
+def test_answers_that_cost_more_than_was_held_pass_a_cap_once_at_most() -> None:
+    """The endpoint reports ten times what an answer may have; the calls in flight still end."""
+    usage = {"prompt_tokens": 2000, "completion_tokens": 1000}
+    choice = {"index": 0, "message": {"content": GOOD_TEXT}, "finish_reason": "stop"}
+    whole = {"object": "chat.completion", "choices": [choice], "usage": usage}
+    asked = run(
+        always(whole),
+        questions=12,
+        slots=3,
+        latency_s=0.05,
+        budget=Budget(tokens=4000),
+        max_output_tokens=100,
+    )
+    assert asked.results.count(GOOD) == len(asked.server.requests)
+    assert 2 <= len(asked.server.requests) <= 1 + 3
+    assert asked.meter.tokens == 3000 * len(asked.server.requests)
+
+
 def test_the_cap_on_time_ends_calls_in_flight() -> None:
     started = time.monotonic()
     asked = run(always(GOOD_TEXT), latency_s=1.0, budget=Budget(wall_s=0.4))
@@ -297,6 +333,7 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(monkeypatch: pytest.Monke
         for start in range(len(KEY) - 8):
             assert KEY[start : start + 8] not in told, answer
         assert escaped not in told
+        assert "****" not in told
         assert "\\\\u0073k-a" not in told
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -64,6 +65,31 @@ def test_a_torn_last_line_is_dropped_and_the_file_goes_on(tmp_path: Path, torn: 
         assert path.read_bytes() == whole
         again.append(record("b/1/analyst/0"))
     assert len(Transcript.from_text(path.read_text()).records) == 2
+
+
+def test_a_disk_that_fills_up_leaves_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    with Transcript.open(path) as transcript:
+        transcript.append(record("a/1/analyst/0"))
+        before = path.read_bytes()
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, hard))
+        try:
+            with pytest.raises(RepositoryError, match="cannot be written"):
+                transcript.append(record("b/1/analyst/0", "x" * 1000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert path.read_bytes() == before
+        transcript.append(record("c/1/analyst/0"))
+    labels = [known.label for known in Transcript.from_text(path.read_text()).records]
+    assert labels == ["a/1/analyst/0", "c/1/analyst/0"]
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "calls.jsonl"):
+        with pytest.raises(RepositoryError, match="cannot be written"):
+            Transcript.open(path)
 
 
 def test_damage_in_the_middle_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
