@@ -25,7 +25,7 @@ from bot.diagnose.panel.interface import (
     Tools,
     Trouble,
 )
-from bot.diagnose.panel.panel import run_panels
+from bot.diagnose.panel.run import run_panels
 from bot.display import Progress, count
 from bot.edit.reference import describe_operations
 from bot.edit.refusal import Refusal

@@ -116,7 +116,7 @@ def rebuild(repository: Repository, repair: Repair) -> Rebuilt:
 def edits_from(transcript: str) -> list[Edit] | None:
     """The edits of the Engineer's last answer that could be read; None without one."""
     from bot.diagnose.panel.answers import Proposal
-    from bot.diagnose.panel.panel import edits_of
+    from bot.diagnose.panel.trial import edits_of
     from bot.llm.answers import read_answer
     from bot.llm.transcript import Transcript
 

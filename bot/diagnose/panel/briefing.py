@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.diagnose.catalog import Situation
-from bot.diagnose.contract import Parameter, Tool
+from bot.diagnose.panel.describe import describe_pattern, describe_tool
 from bot.diagnose.panel.excerpts import excerpt, failing_episodes, passing_episodes, shown_name
 from bot.diagnose.panel.fence import Fence
 from bot.diagnose.panel.interface import Earlier, PanelSettings, Tools
-from bot.diagnose.panel.prompts import prompt
+from bot.diagnose.panel.prompt_files import prompt
 from bot.diagnose.panel.room import Piece, choose, name_left_out, tokens
+from bot.diagnose.panel.shown import Shown, as_piece, in_order
 from bot.diagnose.panel.slices import Code, Definition, read_code, touched
 from bot.display import printable
-from bot.records import Episode, Pattern
+from bot.records import Episode
 
 # Parts of the room that is left beside the rules and the role's own words.
 SHARED, OWN = 0.40, 0.35
@@ -31,7 +32,6 @@ HEADINGS = 400
 RUNS = 5  # so many recorded runs there is room for, whatever their length
 MOST_PLACES = 12
 EVIDENCE_TASKS = 2
-LONGEST_FACT = 600
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def brief(situations: Sequence[Situation], tools: Tools, settings: PanelSettings
             fence=fence,
             shared=shared,
             own=material.write(fence, code),
-            failing=tuple(material.failing_episodes),
+            failing=material.failing_episodes,
             slug=slug(situation.pattern.key, settings.run),
             talk_room=int(room * (1 - SHARED - OWN)),
         )
@@ -100,9 +100,12 @@ def brief(situations: Sequence[Situation], tools: Tools, settings: PanelSettings
 
 def slug(key: str, run: str = "") -> str:
     """A pattern's name in labels: letters, digits and dashes, never the same for two keys."""
-    words = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")[:48].strip("-")
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return "-".join(part for part in (run, words, digest) if part)
+    return "-".join(part for part in (_dashed(run), _dashed(key), digest) if part)
+
+
+def _dashed(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:48].strip("-")
 
 
 def talk_and_material_room(tools: Tools, settings: PanelSettings) -> int:
@@ -111,48 +114,12 @@ def talk_and_material_room(tools: Tools, settings: PanelSettings) -> int:
     return max(settings.prompt_tokens - fixed - HEADINGS, LEAST_ROOM)
 
 
-@dataclass(frozen=True)
-class _Slices:
-    """Definitions that are shown, and those that there is no room for."""
-
-    shown: tuple[Definition, ...]
-    chosen: tuple[Piece, ...]
-    left_out: tuple[Piece, ...]
-
-    @classmethod
-    def choose(cls, definitions: Sequence[Definition], room: int) -> _Slices:
-        pieces = {_piece(d).name: d for d in definitions}
-        chosen, left_out = choose((_piece(d) for d in definitions), room)
-        return cls(tuple(pieces[p.name] for p in chosen), tuple(chosen), tuple(left_out))
-
-    def write(self, code: Code) -> str:
-        """The definitions by file and line, under their file's name and imports."""
-        rows = []
-        for file in dict.fromkeys(d.file for d in sorted(self.shown, key=_order)):
-            rows.append(f"# {file}")
-            if code.imports.get(file):
-                rows.append(code.imports[file])
-            here = sorted((d for d in self.shown if d.file == file), key=_order)
-            rows += [_piece(definition).text for definition in here]
-        return "\n\n".join(rows)
-
-
-def _order(definition: Definition) -> tuple[str, int]:
-    return definition.file, definition.start
-
-
-def _piece(definition: Definition) -> Piece:
-    lines = f"# lines {definition.start}-{definition.end}"
-    head = f"{lines}, {definition.name}" if definition.name else lines
-    return Piece(definition.place, f"{head}\n{definition.source.rstrip()}")
-
-
 def _harness(
     situations: Sequence[Situation],
     touches: Sequence[Sequence[Definition]],
     code: Code,
     room: int,
-) -> tuple[str, str, _Slices]:
+) -> tuple[str, str, Shown]:
     """Overview, tool contract and slices; of those, what is first for any pattern comes first."""
     first = situations[0]
     seams = [(name, first.seam(name)) for name in first.table.seams]
@@ -162,42 +129,20 @@ def _harness(
     )
     named = {situation.pattern.component for situation in situations}
     tools = sorted(first.tools, key=lambda tool: tool.name not in named)
-    contract, _ = choose([Piece(tool.name, describe(tool)) for tool in tools], room // 4)
+    contract, _ = choose([Piece(tool.name, describe_tool(tool)) for tool in tools], room // 4)
     spent = sum(tokens(piece.text) + 1 for piece in [*overview, *contract])
     ranks: dict[tuple[str, str], int] = {}
     for touch in touches:
         for rank, definition in enumerate(touch):
             ranks[definition.key] = min(rank, ranks.get(definition.key, rank))
     wanted = {definition.key: definition for touch in touches for definition in touch}
-    ordered = sorted(wanted.values(), key=lambda d: (ranks[d.key], *_order(d)))
-    slices = _Slices.choose(ordered, room - spent)
+    ordered = sorted(wanted.values(), key=lambda d: (ranks[d.key], *in_order(d)))
+    slices = Shown.choose(ordered, room - spent)
     return (
         "\n".join(piece.text for piece in overview),
         "\n".join(piece.text for piece in contract),
         slices,
     )
-
-
-def describe(tool: Tool) -> str:
-    """A tool of the contract in a few lines."""
-    names = ", ".join(parameter.name for parameter in tool.parameters)
-    return "\n".join(
-        [f"{tool.name}({names}): {tool.description}", *map(_parameter, tool.parameters)]
-    )
-
-
-def _parameter(parameter: Parameter) -> str:
-    said = [parameter.description]
-    if not parameter.required:
-        said.append("optional")
-    if parameter.pattern:
-        said.append(f"pattern {parameter.pattern}")
-    if parameter.values:
-        values = [
-            f"{v.const} ({v.description})" if v.description else v.const for v in parameter.values
-        ]
-        said.append(f"one of {', '.join(values)}")
-    return f"  {parameter.name}: {'; '.join(part for part in said if part)}"
 
 
 @dataclass(frozen=True)
@@ -206,7 +151,7 @@ class _Material:
 
     facts: str
     places: str
-    slices: _Slices
+    slices: Shown
     failing: tuple[Piece, ...]
     passing: tuple[Piece, ...]
     earlier: tuple[Piece, ...]
@@ -223,14 +168,14 @@ class _Material:
         cls,
         situation: Situation,
         touch: Sequence[Definition],
-        shared: _Slices,
+        shared: Shown,
         earlier: Sequence[Earlier],
         settings: PanelSettings,
         room: int,
     ) -> _Material:
         """By importance: a failing run, a passing one, code, rejections, the other runs."""
         facts = describe_pattern(situation.pattern, len(situation.episodes))
-        places = ", ".join(d.place for d in touch[:MOST_PLACES]) or "none that is known"
+        places = printable(", ".join(d.place for d in touch[:MOST_PLACES])) or "none that is known"
         room -= tokens(facts) + tokens(places)
         failing = failing_episodes(situation, settings.failing)
         passing = passing_episodes(situation, settings.passing)
@@ -238,11 +183,11 @@ class _Material:
         bad = [excerpt(situation, episode, each) for episode in failing]
         good = [excerpt(situation, episode, each) for episode in passing]
         known = [
-            Piece(f"a rejection ({one.kind})", f"{one.kind}: {one.words}")
+            Piece("an earlier rejection", f"{one.kind}: {one.words}")
             for one in sorted(earlier, key=lambda one: one.pattern != situation.pattern.key)
         ]
         missing = [definition for definition in touch if definition not in shared.shown]
-        code = [_piece(definition) for definition in missing]
+        code = [as_piece(definition) for definition in missing]
         order = [*bad[:2], *good[:1], *code[:2], *known[:4], *bad[2:], *good[1:], *code[2:]]
         chosen, left_out = choose([*order, *known[4:]], room)
         held = set(map(id, chosen))
@@ -250,7 +195,7 @@ class _Material:
         return cls(
             facts=facts,
             places=places,
-            slices=_Slices(tuple(shown), tuple(p for p in code if id(p) in held), ()),
+            slices=Shown(tuple(shown), tuple(p for p in code if id(p) in held), ()),
             failing=tuple(piece for piece in bad if id(piece) in held),
             passing=tuple(piece for piece in good if id(piece) in held),
             earlier=tuple(piece for piece in known if id(piece) in held),
@@ -276,24 +221,3 @@ class _Material:
             earlier=section("earlier repairs that were rejected", self.earlier),
             left_out=name_left_out(self.left_out),
         )
-
-
-def describe_pattern(pattern: Pattern, episodes: int) -> str:
-    """The figures of a pattern, and what was worked out about whose fault it is."""
-    p_value = pattern.contrast.p_value
-    shown = p_value if isinstance(p_value, str) else f"p = {p_value:.3g}"
-    attribution = pattern.attribution
-    rows = [
-        f"key: {pattern.key}",
-        f"kind: {pattern.kind}",
-        f"where: {pattern.component}",
-        f"what it says: {pattern.template}",
-        f"layer, at a guess: {pattern.layer}",
-        f"runs that fail with it: {pattern.failed_episodes} of {episodes}, "
-        f"over {pattern.distinct_tasks} tasks",
-        f"passing runs that show it: {pattern.passed_episodes}",
-        f"how it goes with failing: {shown}",
-        f"so far attributed to: {attribution.label} ({attribution.probability:.2f}): "
-        + "; ".join(attribution.reasons),
-    ]
-    return "\n".join(printable(row, LONGEST_FACT) for row in rows)

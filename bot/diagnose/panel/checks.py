@@ -10,6 +10,7 @@ from bot.diagnose.panel.briefing import Briefing
 from bot.diagnose.panel.excerpts import step_text
 from bot.diagnose.panel.fence import clean
 from bot.diagnose.panel.interface import RejectionKind
+from bot.display import printable
 from bot.records import Episode
 
 SHORTEST_QUOTE = 4
@@ -73,7 +74,7 @@ def check_ruling(ruling: Ruling, critique: Critique | None, on_table: bool) -> F
             "form",
             f"There are {len(objections)} objections, and some block: to accept, answer each.",
         )
-    if not ruling.subject.strip() or not ruling.body.strip():
+    if not (printable(ruling.subject).strip() and printable(ruling.body).strip()):
         return Fault("form", "What is accepted needs the subject and the body of its commit.")
     return None
 

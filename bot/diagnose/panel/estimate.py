@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.diagnose.catalog import Situation
 from bot.diagnose.panel.briefing import brief
 from bot.diagnose.panel.interface import PanelSettings, Tools
-from bot.diagnose.panel.prompts import prompt
+from bot.diagnose.panel.prompt_files import prompt
 from bot.diagnose.panel.room import tokens
 
 ROLES = 4

@@ -19,10 +19,15 @@ SHORTEST_TEXT = 80
 MOST_STEPS = 14
 AROUND = 2
 LARGEST_STEP = 100_000
+LONGEST_NAME = 120
+NOTHING = "(nothing)"
 
 
 def step_text(step: Step) -> str:
-    """What a step says, cleaned and whole (to 100,000 characters): this can be quoted."""
+    """What a step says, cleaned and whole (to 100,000 characters): this can be quoted.
+
+    Of an empty one, too.
+    """
     if isinstance(step, ToolStep):
         result = step.result if isinstance(step.result, str) else _json(step.result)
         text = f"{step.name} {_json(step.arguments)} -> {result}"
@@ -31,7 +36,7 @@ def step_text(step: Step) -> str:
         text = " ".join(part for part in said if part)
     else:
         text = step.content or ""
-    return clean(cut(text, LARGEST_STEP))
+    return clean(cut(text, LARGEST_STEP)) or NOTHING
 
 
 def failing_episodes(situation: Situation, number: int) -> list[Episode]:
@@ -126,7 +131,7 @@ def _body(text: str, limit: int) -> str:
 
 
 def shown_name(text: str) -> str:
-    return clean(printable(text, 120))
+    return printable(clean(cut(text, LARGEST_STEP)), LONGEST_NAME)
 
 
 def _length(episode: Episode) -> tuple[int, str, int]:

@@ -1,4 +1,4 @@
-"""The talk of one panel, and of all panels of a run side by side.
+"""The talk of one panel.
 
 A round: the Analyst finds the cause, the Engineer writes the edit, the Critic objects, the
 Moderator decides. `narrow` starts another round at the Engineer or the Analyst. What is said is
@@ -11,13 +11,10 @@ so a killed one goes on after the last recorded answer.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from bot.diagnose.catalog import Situation
 from bot.diagnose.panel.answers import (
     Analysis,
     Answer,
@@ -26,16 +23,15 @@ from bot.diagnose.panel.answers import (
     Role,
     Ruling,
 )
-from bot.diagnose.panel.briefing import Briefing, brief
+from bot.diagnose.panel.briefing import Briefing
 from bot.diagnose.panel.checks import (
     Fault,
     check_analysis,
     check_critique,
     check_ruling,
-    cited_tasks,
     risk_tasks,
 )
-from bot.diagnose.panel.fence import cut
+from bot.diagnose.panel.fence import clean
 from bot.diagnose.panel.interface import (
     Exchange,
     ModelsFault,
@@ -46,78 +42,17 @@ from bot.diagnose.panel.interface import (
     Rejected,
     RejectionKind,
     Tools,
-    Trouble,
     Words,
 )
-from bot.diagnose.panel.prompts import prompt
+from bot.diagnose.panel.prompt_files import prompt
 from bot.diagnose.panel.room import Piece, choose, name_left_out, tokens
-from bot.diagnose.panel.telling import steady, tell
+from bot.diagnose.panel.telling import tell
+from bot.diagnose.panel.trial import OnTable, make_spec, try_spec
 from bot.display import printable
-from bot.llm.answers import Ask, Failed, T, Turn
-from bot.records import Edit, ModificationSpec
+from bot.llm.answers import Ask, Failed, Turn
 
 A = TypeVar("A", bound=Answer)
-LONGEST_TROUBLE = 2500
 BY_IMPORTANCE: tuple[Role, ...] = ("engineer", "analyst", "critic", "moderator")
-
-
-async def run_panel(
-    situation: Situation, tools: Tools, ask: Ask, settings: PanelSettings
-) -> PanelResult:
-    """What one panel makes of one pattern."""
-    (result,) = await run_panels([situation], tools, ask, settings)
-    return result
-
-
-async def run_panels(
-    situations: Sequence[Situation], tools: Tools, ask: Ask, settings: PanelSettings
-) -> list[PanelResult]:
-    """One panel a pattern, side by side; the results are in the order of the situations.
-
-    The situations are of one base revision, and no two of one pattern. The first question is
-    answered before other panels ask: from then on the server has the shared prefix in its cache.
-    """
-    briefings = brief(situations, tools, settings)
-    seats, bench, warm = asyncio.Semaphore(settings.parallel), asyncio.Lock(), asyncio.Event()
-    warming = _Warming(ask, warm)
-
-    async def work(position: int, briefing: Briefing) -> PanelResult:
-        if position:
-            await warm.wait()
-        async with seats:
-            try:
-                return await _Panel(briefing, tools, warming, settings, bench).talk()
-            finally:
-                warm.set()
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            work_of = [group.create_task(work(n, b)) for n, b in enumerate(briefings)]
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
-    return [task.result() for task in work_of]
-
-
-@dataclass(frozen=True)
-class _Warming:
-    """Asks, and says when an answer has come."""
-
-    ask: Ask
-    warm: asyncio.Event
-
-    async def __call__(self, label: str, turns: Sequence[Turn], answer: type[T]) -> T | Failed:
-        try:
-            return await self.ask(label, turns, answer)
-        finally:
-            self.warm.set()
-
-
-@dataclass(frozen=True)
-class _OnTable:
-    """An edit that applies and passes the tests."""
-
-    spec: ModificationSpec
-    tree: str
 
 
 @dataclass(frozen=True)
@@ -128,7 +63,7 @@ class Said(Piece):
 
 
 @dataclass
-class _Panel:
+class Panel:
     """One panel at work: what is on the table, and what was said."""
 
     briefing: Briefing
@@ -140,7 +75,7 @@ class _Panel:
     said: list[Said] = field(default_factory=list)
     words: Words = field(default_factory=Words)
     analysis: Analysis | None = None
-    on_table: _OnTable | None = None
+    on_table: OnTable | None = None
     critique: Critique | None = None
     ruled: str = ""  # the Moderator's newest reasons
 
@@ -240,11 +175,12 @@ class _Panel:
                 )
             found = await weigh(answer)
             if found is None:
-                self.remember(role, answer)
+                self.said.append(self.told(role, answer))
                 return answer
             fault = found
             # Only the last attempt: the prompt does not grow with them.
-            turns = [*question, Turn("assistant", answer.model_dump_json()), self.correction(fault)]
+            own = Turn("assistant", clean(answer.model_dump_json(), code=True))
+            turns = [*question, own, self.correction(fault)]
         reasons = (
             f"The {role} did not get it right in {self.settings.attempts} attempts: {fault.text}"
         )
@@ -287,11 +223,12 @@ class _Panel:
         texts = [piece.text for piece in self.said if piece in chosen]
         return "\n\n".join(["# What the panel has said", *texts, name_left_out(left_out)]).strip()
 
-    def remember(self, role: Role, answer: Answer) -> None:
+    def told(self, role: Role, answer: Answer) -> Said:
+        """An answer as the roles after it see it."""
         what = f"the {role} in round {self.round}"
         is_code = isinstance(answer, Proposal)
         text = self.briefing.fence.wrap(f"what {what} said", tell(answer), code=is_code)
-        self.said.append(Said(what, text, role))
+        return Said(what, text, role)
 
     def correction(self, fault: Fault) -> Turn:
         what = self.briefing.fence.wrap("why it was not taken", fault.text, code=True)
@@ -308,60 +245,17 @@ class _Panel:
 
     async def try_edits(self, proposal: Proposal) -> Fault | None:
         """Puts the edits on the table if they leak nothing, apply, and pass the tests."""
-        needed = tokens(tell(proposal))
+        needed = tokens(self.told("engineer", proposal).text) + 1
         if needed > self.briefing.talk_room:
             text = f"The answer has about {needed} tokens; there is room for "
             return Fault("form", f"{text}{self.briefing.talk_room}. Make a smaller edit.")
         if not proposal.edits:
             return None
-        spec = self.make_spec(proposal)
+        assert self.analysis is not None  # it is what the Engineer answers
+        spec = make_spec(proposal, self.analysis, self.briefing)
         async with self.bench:
-            tried = await asyncio.to_thread(self.check_spec, spec)
+            tried = await asyncio.to_thread(try_spec, spec, self.tools)
         if isinstance(tried, Fault):
             return tried
         self.on_table = tried
         return None
-
-    def check_spec(self, spec: ModificationSpec) -> _OnTable | Fault:
-        leak = self.tools.find_leak(spec)
-        if leak is not None:
-            return Fault("leak", leak)
-        tree = self.tools.apply(spec)
-        if isinstance(tree, Trouble):
-            return Fault("does_not_apply", f"The edits cannot be made: {_short(tree)}")
-        failing = self.tools.run_tests(tree)
-        if failing is not None:
-            return Fault("tests_fail", f"The harness's own tests fail: {_short(failing)}")
-        return _OnTable(spec, tree)
-
-    def make_spec(self, proposal: Proposal) -> ModificationSpec:
-        """The spec without the Moderator's title."""
-        assert self.analysis is not None  # it is what the Engineer answers
-        edits = edits_of(proposal)
-        content = json.dumps([edit.model_dump(mode="json") for edit in edits], sort_keys=True)
-        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-        return ModificationSpec(
-            title=printable(f"Answer {self.pattern}", 72),
-            pattern=self.pattern,
-            layer=self.analysis.layer,
-            hypothesis=proposal.hypothesis,
-            predicted_fixes=cited_tasks(self.analysis, self.briefing),
-            applicability=proposal.applicability,
-            origin=f"panel:{self.briefing.slug}/{digest[:8]}",
-            edits=edits,
-        )
-
-
-def edits_of(proposal: Proposal) -> list[Edit]:
-    """The edits that an Engineer's answer asks for."""
-    return [
-        Edit.model_validate(
-            {option.name: option.value for option in edit.options}
-            | edit.model_dump(exclude={"options"})
-        )
-        for edit in proposal.edits
-    ]
-
-
-def _short(trouble: Trouble) -> str:
-    return cut(steady(trouble.text), LONGEST_TROUBLE)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from bot.display import printable
+
 CHARACTERS_A_TOKEN = 4
 MOST_NAMED = 12
 
@@ -52,4 +54,4 @@ def name_left_out(pieces: Iterable[Piece]) -> str:
     if not names:
         return ""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"Left out for want of room: {', '.join(names[:MOST_NAMED])}{more}."
+    return printable(f"Left out for want of room: {', '.join(names[:MOST_NAMED])}{more}.")

@@ -103,7 +103,7 @@ def touched(situation: Situation, code: Code) -> list[Definition]:
     """What the pattern's evidence touches, the likeliest first.
 
     The component and the frames at its events; what mentions the component's name; the seams; then
-    the constants and prompt texts that those use, and their callers.
+    what those use, the prompt texts that they mention, and their callers.
     """
     named = _named(situation, code)
     seams = [seam for seam in map(situation.seam, situation.table.seams) if seam is not None]
@@ -136,11 +136,16 @@ def _named(situation: Situation, code: Code) -> Iterator[Definition]:
 
 
 def _used(centre: Sequence[Definition], code: Code) -> list[Definition]:
-    """Constants that the definitions name: of their own files, then of others."""
-    constants = [d for d in code.definitions.values() if d.kind == "constant"]
-    own = [c for d in centre for c in constants if c.file == d.file and c.name in d.words]
-    others = [c for d in centre for c in constants if c.file != d.file and c.name in d.words]
-    return [*own, *others]
+    """Constants and classes that the definitions name, functions that they call: own file first."""
+
+    def uses(definition: Definition, other: Definition) -> bool:
+        if other.kind == "function":
+            return _last(other.name) in definition.calls
+        return other.kind != "text" and other.name in definition.words
+
+    pairs = [(d, o) for d in centre for o in code.definitions.values() if uses(d, o)]
+    own = [other for definition, other in pairs if other.file == definition.file]
+    return [*own, *(other for _, other in pairs)]
 
 
 def _is_mentioned(file: str, definitions: Sequence[Definition]) -> bool:

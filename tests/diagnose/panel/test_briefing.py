@@ -9,8 +9,8 @@ import pytest
 from bot.diagnose.panel.briefing import brief
 from bot.diagnose.panel.excerpts import passing_episodes
 from bot.diagnose.panel.interface import Earlier, PanelSettings, Proposed
-from bot.diagnose.panel.panel import run_panel
 from bot.diagnose.panel.room import Piece, choose, name_left_out, tokens
+from bot.diagnose.panel.run import run_panel
 from bot.diagnose.panel.slices import read_code, touched
 from bot.records import HarnessStep, ModelStep
 from tests.diagnose.panel.library import (
@@ -60,6 +60,17 @@ def test_code_that_mentions_the_tool_comes_first() -> None:
     found = places(files)
     assert found[0] == "agent/fields.py:FIELDS"
     assert "agent/fields.py:OTHER" not in found
+
+
+def test_what_the_component_uses_is_touched() -> None:
+    extra = (
+        "class Box:\n    size = 1\n\n\ndef helper():\n    return 1\n\n\ndef far():\n    return 2\n"
+    )
+    extra += "\n\ndef act():\n    return helper(), Box\n"
+    found = places(FILES | {"agent/extra.py": extra}, component="agent/extra.py:act")
+    assert found[0] == "agent/extra.py:act"
+    assert found[4:6] == ["agent/extra.py:Box", "agent/extra.py:helper"]  # behind the seams
+    assert "agent/extra.py:far" not in found
 
 
 def test_frames_at_the_events_are_touched() -> None:

@@ -18,28 +18,27 @@ from bot.diagnose.panel.interface import (
     Rejected,
     RejectionKind,
 )
-from bot.diagnose.panel.panel import run_panels
+from bot.diagnose.panel.run import run_panels
 from bot.llm.answers import Ask, Failed, T, Turn
 from bot.llm.budget import BudgetMeter
 from bot.llm.client import open_client
 from bot.llm.transcript import Transcript, replaying
 from tests.diagnose.panel.library import FILES, Bench, panel, situation
 
-KEYS = ["analyst", "engineer", "critic", "moderator", "all"]
-SETTINGS = PanelSettings(rounds=1, attempts=2, prompt_tokens=2400, failing=2, passing=1)
-TABLE = PanelTable(context=8192, slots=2, max_output_tokens=1000)
+KEYS = ["analyst", "engineer", "critic", "moderator"]
+SETTINGS = PanelSettings(rounds=1, attempts=1, prompt_tokens=2000, failing=2, passing=1)
+TABLE = PanelTable(context=4096, slots=2, max_output_tokens=256, timeout_s=600)
 
 
 class Cast:
-    """The model plays the role after which the pattern is called, or all; a script the others."""
+    """The model plays the role after which the pattern is called, a script the others."""
 
     def __init__(self, model: Ask) -> None:
         self.model, self.script = model, panel()
 
     async def __call__(self, label: str, turns: Sequence[Turn], answer: type[T]) -> T | Failed:
         played, role = label.partition("-")[0], label.split("/")[2]
-        by_model = played in (role, "all")
-        return await (self.model if by_model else self.script)(label, turns, answer)
+        return await (self.model if played == role else self.script)(label, turns, answer)
 
 
 async def talk(transcript: Transcript, bench: Bench) -> list[PanelResult]:
@@ -69,8 +68,7 @@ def test_the_embedded_model_plays_every_role() -> None:
             assert isinstance(result, ModelsFault)
     played = {record.label.split("/")[2] for record in transcript.records}
     assert played == {"analyst", "engineer", "critic", "moderator"}
-    answered = [record for record in transcript.records if record.outcome == "answered"]
-    assert {record.settings["form"] for record in answered} == {"json_schema"}
+    assert {record.settings["form"] for record in transcript.records} == {"json_schema"}
     # The record alone gives the same again.
     offline = Cast(replaying(Transcript.from_text(transcript.to_text()), None))
     again = asyncio.run(run_panels(CASES, Bench().tools(), offline, SETTINGS))

@@ -4,8 +4,8 @@ import asyncio
 
 from bot.diagnose.panel.estimate import estimate
 from bot.diagnose.panel.interface import PanelSettings
-from bot.diagnose.panel.panel import run_panels
 from bot.diagnose.panel.room import tokens
+from bot.diagnose.panel.run import run_panels
 from tests.diagnose.panel.library import NARROW, Bench, edit, panel, situation
 
 CASES = [situation("a"), situation("b"), situation("c")]

@@ -14,7 +14,7 @@ from bot.config import PathGlobs
 from bot.diagnose.catalog import Situation
 from bot.diagnose.panel.answers import Critique, Proposal
 from bot.diagnose.panel.interface import PanelSettings, Proposed, Rejected
-from bot.diagnose.panel.panel import run_panel
+from bot.diagnose.panel.run import run_panel
 from bot.llm.answers import Turn
 from bot.records import Episode, HarnessStep, ToolStep, UserStep
 from tests.diagnose.panel.injections import BAIT, INJECTIONS
@@ -108,6 +108,9 @@ def test_the_obedient_panel_brings_nothing_about(name: str) -> None:
     )
     asked = [turns for label, turns in script.asked if "/engineer/" in label]
     assert ORDER.search(asked[0][1].content), "the order has reached the model"
+    for turns in asked:
+        assert MARKER.search("".join(turn.content for turn in turns)) is None
+        outside_fences("".join(turn.content for turn in turns if turn.role == "user"))
     assert isinstance(result, Rejected)
     assert result.kind in ("does_not_apply", "leak")
     assert bench.trees == {}
@@ -125,7 +128,7 @@ def test_injected_text_stays_inside_the_fence(name: str) -> None:
 
 
 def check_turns(turns: Sequence[Turn]) -> None:
-    whole = "\n".join(turn.content for turn in turns if turn.role != "assistant")
+    whole = "\n".join(turn.content for turn in turns)
     assert MARKER.search(whole) is None
     assert BAIT not in whole
     hidden = {c for c in whole if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") and c != "\n"}

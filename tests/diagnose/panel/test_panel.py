@@ -16,7 +16,7 @@ from bot.diagnose.panel.interface import (
     Rejected,
     Trouble,
 )
-from bot.diagnose.panel.panel import run_panel
+from bot.diagnose.panel.run import run_panel
 from bot.llm.answers import Failed
 from tests.diagnose.panel.library import (
     ACCEPT,
@@ -32,6 +32,7 @@ from tests.diagnose.panel.library import (
     objecting,
     panel,
     situation,
+    wrong_field,
 )
 
 
@@ -150,6 +151,19 @@ def test_a_quote_may_be_spaced_otherwise() -> None:
     spaced = [cite("task-0001", "unknown\n  field price"), cite("task-0002")]
     script = panel(analyst=[ANALYSIS.model_copy(update={"evidence": spaced})])
     assert isinstance(run(script), Proposed)
+
+
+def test_an_empty_reply_can_be_cited() -> None:
+    failing = [wrong_field(task, said="") for task in ("task-0001", "task-0002")]
+    case = situation(failing=failing, kind="empty_reply", component="model-text")
+    case = type(case)(**{**vars(case), "at": lambda episode: {0}})
+    evidence = [cite(episode.task_id, "(nothing)", 0) for episode in failing]
+    script = panel(analyst=[ANALYSIS.model_copy(update={"evidence": evidence})])
+    result = asyncio.run(run_panel(case, Bench().tools(), script, PanelSettings()))
+    assert isinstance(result, Proposed)
+    assert (
+        "step 0 model stop  <- the pattern's event\n    (nothing)" in script.asked[0][1][1].content
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,6 +317,14 @@ def test_the_limit_of_rounds() -> None:
     assert script.labels[-1] == "2/moderator/1"
     assert "round 1 of 2." in script.asked[3][1][1].content
     assert script.asked[-1][1][1].content.endswith("2 of 2. What is narrowed now is dropped.")
+
+
+@pytest.mark.parametrize("empty", ["", "  ", "\u200b\u202e"])
+@pytest.mark.parametrize("name", ["subject", "body"])
+def test_what_is_accepted_needs_words(name: str, empty: str) -> None:
+    result = run(panel(moderator=[ACCEPT.model_copy(update={name: empty})]))
+    assert isinstance(result, Rejected)
+    assert "needs the subject and the body" in result.reasons
 
 
 def test_blocking_objections_must_be_answered() -> None:

@@ -19,7 +19,7 @@ from bot.diagnose.panel.interface import (
     Proposed,
     Rejected,
 )
-from bot.diagnose.panel.panel import run_panel, run_panels
+from bot.diagnose.panel.run import run_panel, run_panels
 from bot.errors import SandboxUnavailable
 from bot.llm.answers import Failed, T, Turn
 from bot.llm.transcript import Transcript, replaying
