@@ -22,6 +22,7 @@ from bot.batch.build import build_environment
 from bot.batch.episode import make_episode, parse_written, read_written
 from bot.batch.score import apply_score, make_invalid
 from bot.batch.surroundings import Attempt, Place, Surroundings
+from bot.batch.trust import cache_for_this_run
 from bot.batch.watch import Lines, Notes, Plan, can_watch, write_plan
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
@@ -89,7 +90,11 @@ class Runner:
                     f"{name!r} (readable in the table) is not here.", "Correct the table."
                 )
         built = build_environment(
-            self._repository, self._base, self.table, cache_folder(), self.sandbox
+            self._repository,
+            self._base,
+            self.table,
+            cache_for_this_run(cache_folder()),
+            self.sandbox,
         )
         self.python = built.python
         self._around = Surroundings(self.table, built, self._endpoint.name)
