@@ -11,7 +11,8 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPMessage
+from email.message import Message
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urljoin, urlsplit
@@ -234,13 +235,17 @@ class GitHub:
             url = following.group(1)
         raise GitHubError(f"{path} has more than {MOST_PAGES} pages.", "Close what is old.")
 
-    def call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        """The JSON that GitHub answers. Raises Answered, or GitHubError without an answer."""
-        return self._ask(method, path, fields)[0]
+    def call(
+        self, method: str, path: str, fields: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The object that GitHub answers, {} where it is none.
 
-    def _ask(
-        self, method: str, path: str, fields: Mapping[str, Any] | None
-    ) -> tuple[Any, HTTPMessage]:
+        Raises Answered, or GitHubError where there is no answer.
+        """
+        answer = self._ask(method, path, fields)[0]
+        return answer if isinstance(answer, dict) else {}
+
+    def _ask(self, method: str, path: str, fields: Mapping[str, Any] | None) -> tuple[Any, Message]:
         url = path if "://" in path else f"{self.place.api}{path}"
         what = f"{method} {urlsplit(url).path}"
         for attempt in range(ATTEMPTS):
@@ -289,10 +294,10 @@ class GitHub:
 
     def _exchange(
         self, method: str, url: str, fields: Mapping[str, Any] | None
-    ) -> tuple[int, HTTPMessage, bytes]:
+    ) -> tuple[int, Message, bytes]:
         if not url.startswith(f"{self.place.api}/"):
             raise GitHubError("GitHub's answer leads to another server.", "Check GITHUB_API_URL.")
-        request = Request(url, method=method)  # noqa: S310 - the scheme was checked
+        request = Request(url, method=method)
         request.add_header("Accept", "application/vnd.github+json")
         request.add_header("X-GitHub-Api-Version", API_VERSION)
         request.add_header("User-Agent", "ecdysis-bot")
@@ -311,7 +316,7 @@ class GitHub:
             raise GitHubError("GitHub's answer is too large.", "Try again later.")
         return status, headers, content
 
-    def _redirected(self, url: str, headers: HTTPMessage, what: str) -> str:
+    def _redirected(self, url: str, headers: Message, what: str) -> str:
         """Where a renamed repository is now: on the same server, or nowhere."""
         target = urljoin(url, headers.get("Location") or "")
         if urlsplit(target)[:2] != urlsplit(url)[:2]:
@@ -321,7 +326,7 @@ class GitHub:
             )
         return target
 
-    def _limit(self, status: int, headers: HTTPMessage, said: str, attempt: int) -> float | None:
+    def _limit(self, status: int, headers: Message, said: str, attempt: int) -> float | None:
         """Seconds to wait because of a limit; None where this is no limit."""
         if status not in (403, 429):
             return None
@@ -332,7 +337,7 @@ class GitHub:
             reset = headers.get("X-RateLimit-Reset") or ""
             return max(float(reset) - self._clock(), 0) + 1 if reset.isdigit() else 60.0
         if status == 429 or "secondary rate limit" in said.lower() or "abuse" in said.lower():
-            return 60.0 * 2**attempt  # GitHub asks for at least a minute, then longer
+            return float(60 << attempt)  # GitHub asks for at least a minute, then longer
         return None
 
 
