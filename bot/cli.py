@@ -25,6 +25,7 @@ COMMANDS = {
     "gate": "Decide whether one harness revision is better than another.",
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",
+    "pr": "Push a generation, and open or update its pull request.",
     "watchlist": "Show what waits for more evidence, and what would promote it.",
     "fetch": "Get generations and notes from a remote into a clone.",
     "apply": "Apply a modification spec as a syntax-tree edit.",

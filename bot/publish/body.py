@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.display import count, defuse, printable
 from bot.publish.facts import GenerationFacts, RepairFacts, weaknesses
@@ -337,6 +337,14 @@ def _alternatives(facts: GenerationFacts, left_out: Sequence[str]) -> list[str]:
     if len(found) > ALTERNATIVES:
         lines.append(f"- and {len(found) - ALTERNATIVES} more")
     return ["\n".join(lines) or "None is on record for these patterns."]
+
+
+def write_explanation(facts: GenerationFacts, number: int) -> str:
+    """The answer to `/ecdysis explain N`: the diagnosis and the evidence of one repair."""
+    repair = facts.repairs[number - 1]
+    alone = replace(facts, repairs=[repair])
+    parts = [*_failing(alone, ()), *_blame(alone, ()), *_changes(alone, ())]
+    return printable("\n\n".join(part for part in parts if part), LARGEST_BODY // 2, lines=True)
 
 
 def _reproduce(facts: GenerationFacts) -> list[str]:

@@ -72,12 +72,12 @@ def with_token(remote: Remote, place: Place, token: str) -> Remote:
 class Spot:
     """Where to push: `expected` is what the branch must hold now, None where it must not exist.
 
-    `there` means that it holds what is to be pushed already.
+    `head` is what it holds afterwards; where it is what it holds now, nothing is to be pushed.
     """
 
     branch: str
-    expected: str | None
-    there: bool = False
+    head: str
+    expected: str | None = None
 
 
 def choose_spot(
@@ -105,13 +105,11 @@ def choose_spot(
         name = branch if number == 1 else f"{branch}-{number}"
         tip = listed.get(f"refs/heads/{name}")
         if tip is None:
-            return Spot(name, None)
-        if tip == commit:
-            return Spot(name, tip, there=True)
+            return Spot(name, commit)
+        if tip == commit or _tree_of(repository, remote, name, tip) == tree:
+            return Spot(name, tip, tip)
         if tip in ours:
-            return Spot(name, tip)
-        if _tree_of(repository, remote, name, tip) == tree:
-            return Spot(name, tip, there=True)
+            return Spot(name, commit, tip)
         if fixed:
             raise RepositoryError(
                 f"{name} on {remote.name} holds commits that are not the bot's (the newest is by "
@@ -173,17 +171,19 @@ def _author(repository: Repository, tip: str) -> str:
     return printable(line, 60) or "somebody else"
 
 
-def push(repository: Repository, remote: Remote, commit: str, spot: Spot) -> None:
-    """Push `commit` to the spot, only if the branch still holds what it did.
+def push(repository: Repository, remote: Remote, spot: Spot) -> None:
+    """Push what the spot lacks, only if the branch still holds what it did.
 
     Raises RepositoryError where it was moved meanwhile, GitHubError where it is refused.
     """
+    if spot.head == spot.expected:
+        return
     ref = check_ref_name(f"refs/heads/{spot.branch}")
     try:
         repository.git(
             *("push", "--quiet", "--no-follow-tags", "--recurse-submodules=no"),
             f"--force-with-lease={ref}:{spot.expected or ''}",
-            *(remote.name, f"{check_oid(commit)}:{ref}"),
+            *(remote.name, f"{check_oid(spot.head)}:{ref}"),
             env=remote.env,
         )
     except RepositoryError as error:

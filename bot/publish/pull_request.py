@@ -83,7 +83,7 @@ def find_pull(
             return pull
     head = f"{github.place.owner}:{branch}"
     for pull in _made_by_the_bot(github, github.pulls(head=head)):
-        if pull.marker.generation == number:
+        if pull.marker.tree == tree:  # else another change that once had this number
             return pull
     for issue in github.issues(state="closed", labels=LABEL):
         marker = read_marker(issue.get("body"))
@@ -130,12 +130,11 @@ def publish(github: GitHub, facts: GenerationFacts, existing: Pull | None) -> Pu
     """
     title, body = write_title(facts), write_body(facts)
     status: Literal["opened", "updated", "unchanged"] = "unchanged"
+    created = existing is None
     if existing is None:
-        existing = _create(github, facts, title, body)
-        if existing.body == body:
-            status = "opened"
+        existing, created = _create(github, facts, title, body)
     changes: dict[str, str] = {}
-    if existing.body.replace("\r\n", "\n") != body:
+    if not created and existing.body.replace("\r\n", "\n") != body:
         changes["body"] = body
     if existing.marker.head != facts.commit and existing.title != title:
         changes["title"] = title  # else a person may have worded it
@@ -146,12 +145,15 @@ def publish(github: GitHub, facts: GenerationFacts, existing: Pull | None) -> Pu
         status = "updated"
     labels = _set_labels(github, existing, choose_labels(facts))
     comments = _review(github, facts, existing.number)
-    if status == "unchanged" and (comments or set(labels) != set(existing.labels)):
+    if created:
+        status = "opened"
+    elif comments or set(labels) != set(existing.labels):
         status = "updated"
     return Published(status, existing.number, existing.url, existing.draft, tuple(labels), comments)
 
 
-def _create(github: GitHub, facts: GenerationFacts, title: str, body: str) -> Pull:
+def _create(github: GitHub, facts: GenerationFacts, title: str, body: str) -> tuple[Pull, bool]:
+    """The pull request, and whether it is new: another run may have opened it meanwhile."""
     fields: dict[str, Any] = {
         "title": title,
         "head": facts.branch,
@@ -161,13 +163,13 @@ def _create(github: GitHub, facts: GenerationFacts, title: str, body: str) -> Pu
         "maintainer_can_modify": True,
     }
     try:
-        return _known(github, github.create_pull(**fields))
+        return _known(github, github.create_pull(**fields)), True
     except Answered as error:
         said = error.said.lower()
         if error.status == 422 and "already exists" in said:
             head = f"{github.place.owner}:{facts.branch}"
             for pull in _made_by_the_bot(github, github.pulls(state="open", head=head)):
-                return pull
+                return pull, False
             raise GitHubError(
                 f"{facts.branch} has a pull request that the bot did not make.",
                 "Close it, or delete its branch, then run the command again.",
@@ -179,7 +181,7 @@ def _create(github: GitHub, facts: GenerationFacts, title: str, body: str) -> Pu
             ) from None
         if error.status == 422 and fields["draft"] and "draft" in said:
             # Not every plan has drafts; the label and the first lines say it as well.
-            return _known(github, github.create_pull(**{**fields, "draft": False}))
+            return _known(github, github.create_pull(**{**fields, "draft": False})), True
         if error.status in (403, 404):
             link = github.place.compare_link(facts.target, facts.branch, title)
             raise GitHubError(
