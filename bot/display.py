@@ -35,7 +35,7 @@ _ESCAPE_SEQUENCE = re.compile(
 )
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 # What a forge acts on wherever it stands.
-_MENTION = re.compile(r"(?<![\w.+-])@(?=[\w-])")
+_MENTION = re.compile(r"(?<!\w)@(?=[\w-])")
 _ISSUE = re.compile(r"#(?=\d)")
 _ISSUE_GH = re.compile(r"\b(GH)-(?=\d)", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"/(issues|pulls?|merge_requests|discussions|commit)/(?=\w)")

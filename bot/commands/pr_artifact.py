@@ -157,7 +157,8 @@ def check_bundle(repository: Repository, folder: Path, base: str, trees: list[st
             *("--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"),
             *(str(path), name),
         )
-        found, oid = [], check_oid(head)
+        found: list[str] = []
+        oid = check_oid(head)
         while oid != base and len(found) <= len(trees):
             commit = repository.read_commits([oid]).get(oid)
             if commit is None or len(commit.parents) != 1:

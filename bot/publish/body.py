@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from bot.display import count, defuse, printable
 from bot.publish.facts import GenerationFacts, RepairFacts, weaknesses
-from bot.publish.markdown import block, code, paragraphs, prose, table
+from bot.publish.markdown import block, code, paragraphs, prose, short_header, table
 from bot.records import Inference, OtherModel, Verdict
 
 LARGEST_BODY = 65_536
@@ -150,23 +150,19 @@ def _quoted(lines: Iterable[str]) -> str:
 
 
 def _failing(facts: GenerationFacts, left_out: Sequence[str]) -> list[str]:
-    rows, quotes = [], []
+    answering: dict[str, list[str]] = {}
     for number, repair in enumerate(facts.repairs, 1):
+        answering.setdefault(repair.key, []).append(str(number))
+    rows, quotes = [], []
+    for repair in {repair.key: repair for repair in reversed(facts.repairs)}.values():
+        numbers = ", ".join(answering[repair.key])
         pattern = repair.pattern
         if pattern is None:
             tasks = prose(repair.trailers.get("Tasks", "?"), 20)
-            rows.append([str(number), code(repair.key), code(_layer(repair)), tasks, "?", "?"])
+            rows.append([code(repair.key), code(_layer(repair)), tasks, "?", "?", numbers])
             continue
-        rows.append(
-            [
-                str(number),
-                code(pattern.key),
-                code(pattern.layer),
-                str(pattern.distinct_tasks),
-                str(pattern.failed_episodes),
-                str(pattern.passed_episodes),
-            ]
-        )
+        counts = (pattern.distinct_tasks, pattern.failed_episodes, pattern.passed_episodes)
+        rows.append([code(pattern.key), code(pattern.layer), *map(str, counts), numbers])
         lines = [
             f"{printable(item.task_id, 60)} step {item.step}   {printable(item.quote, 200)}"
             for item in pattern.evidence[:QUOTES]
@@ -174,9 +170,9 @@ def _failing(facts: GenerationFacts, left_out: Sequence[str]) -> list[str]:
         if lines and facts.quotes and "quotes" not in left_out:
             more = len(pattern.evidence) - len(lines)
             lines += [f"... and {more} more"] if more > 0 else []
-            quotes.append(f"Pattern {number}, as it shows in train episodes:\n\n{block(lines)}")
-    head = ["", "Pattern", "Layer", "Tasks", "Failed episodes", "Passed episodes with it"]
-    return [table(head, rows), *quotes]
+            quotes.append(f"{code(pattern.key)} in train episodes:\n\n{block(lines)}")
+    head = ["Pattern", "Layer", "Tasks", "Failed episodes", "Passed episodes", "Repair"]
+    return [table(head, rows[::-1]), *quotes[::-1]]
 
 
 def _layer(repair: RepairFacts) -> str:
@@ -214,7 +210,7 @@ def _changes(facts: GenerationFacts, left_out: Sequence[str]) -> list[str]:
         lines = []
         for hunk in repair.hunks:
             reasons = " ".join(prose(reason, 600) for reason in hunk.reasons)
-            lines.append(f"- {code(hunk.file)} {code(hunk.header, 60)}: {reasons}")
+            lines.append(f"- {code(hunk.file)} {code(short_header(hunk.header))}: {reasons}")
         parts.append("\n".join(lines) or "_The diff is not in this clone._")
     return parts
 
@@ -313,7 +309,7 @@ def _objections(facts: GenerationFacts, left_out: Sequence[str]) -> list[str]:
     if "objections" in left_out:
         return ["_Left out._"]
     lines = [
-        f"- {number}: {prose(objection)}"
+        f"- Repair {number} {prose(objection)}"
         for number, repair in enumerate(facts.repairs, 1)
         for objection in repair.objections
     ]

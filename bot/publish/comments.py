@@ -11,7 +11,7 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
 from bot.publish.facts import GenerationFacts, HunkFacts, Place
-from bot.publish.markdown import code, prose
+from bot.publish.markdown import code, prose, short_header
 
 MOST_COMMENTS = 40
 _MARKER = re.compile(r"<!-- ecdysis-review head=([0-9a-f]{40,64}) -->")
@@ -77,7 +77,7 @@ def write_review(facts: GenerationFacts) -> dict[str, Any]:
             if hunk.place is not None and (hunk.place in comments or len(comments) < MOST_COMMENTS):
                 comments.setdefault(hunk.place, []).append(said)
             else:
-                elsewhere.append(f"- {code(hunk.file)} {code(hunk.header, 60)}: {said}")
+                elsewhere.append(f"- {code(hunk.file)} {code(short_header(hunk.header))}: {said}")
     body = [f"<!-- ecdysis-review head={facts.commit} -->", "Why each hunk is there."]
     if elsewhere:
         body += ["", "Hunks without a line of their own here:", "", *elsewhere[:MOST_COMMENTS]]

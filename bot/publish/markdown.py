@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from bot.display import defuse, printable
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
-_LINE_START = re.compile(r"^(\s*)(#|[-+=:>]|\d+(?=[.)]))")
-_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_LINE_START = re.compile(r"^(\s*)(#|[-+=:>]|\d+(?=[.)](?:\s|$)))")
+_HTML = {"&": "&amp;", "<": "&lt;"}
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(:)(?=\S)|\b(www\.)(?=\S)")
 
 
@@ -60,3 +60,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; the cells are Markdown already."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def short_header(header: str) -> str:
+    """`@@ -4,7 +4,7 @@` of a hunk's header, without the line of code behind it."""
+    return " ".join(header.split(" ")[:4])
