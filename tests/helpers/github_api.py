@@ -41,6 +41,7 @@ class Fault:
     message: str = "Fault"
     headers: dict[str, str] = field(default_factory=dict)
     times: int = 1
+    body: Any = None  # instead of the message
     after: bool = False  # the request is carried out before the answer is spoilt
 
 
@@ -113,9 +114,10 @@ class FakeGitHub:
     def merge(self, number: int, *, squash: bool = False) -> None:
         """Merge on the server as its button does: by a merge commit, or by one with all of it."""
         pull = self.pulls[number]
-        base, head = pull["base"], pull["head"]
+        base, head = pull["base"], f"refs/heads/{pull['head']}"
         tree = git(self.git_dir, "rev-parse", f"{head}^{{tree}}")
-        parents = ["-p", base] if squash else ["-p", base, "-p", head]
+        below = f"refs/heads/{base}"
+        parents = ["-p", below] if squash else ["-p", below, "-p", head]
         commit = git(self.git_dir, "commit-tree", tree, *parents, "-m", f"Merge {number}")
         git(self.git_dir, "update-ref", f"refs/heads/{base}", commit)
         pull |= {"state": "closed", "merged_at": "2026-01-03T00:00:00Z"}
@@ -137,7 +139,8 @@ class FakeGitHub:
             fault.times -= 1
             if fault.after:
                 self._route(method, path, query, body)
-            return fault.status, {"message": fault.message}, fault.headers
+            spoilt = {"message": fault.message} if fault.body is None else fault.body
+            return fault.status, spoilt, fault.headers
         try:
             status, answer = self._route(method, path, query, body)
         except Refused as error:
@@ -238,12 +241,12 @@ class FakeGitHub:
         head, base = body["head"], body["base"]
         if self.branch(head) is None or self.branch(base) is None:
             raise Refused(422, "Validation Failed", "head or base is invalid")
-        same = (p for p in self.pulls.values() if (p["head"], p["base"]) == (head, base))
-        if any(pull["state"] == "open" for pull in same):
+        key = (head, base, "shop", "open")
+        if any((p["head"], p["base"], p["owner"], p["state"]) == key for p in self.pulls.values()):
             raise Refused(
                 422, "Validation Failed", f"A pull request already exists for shop:{head}."
             )
-        if not git(self.git_dir, "rev-list", f"{base}..{head}"):
+        if not git(self.git_dir, "rev-list", f"refs/heads/{base}..refs/heads/{head}"):
             raise Refused(422, "Validation Failed", f"No commits between {base} and {head}")
         if body.get("draft") and not self.drafts:
             raise Refused(422, "Draft pull requests are not supported in this repository.")
@@ -261,8 +264,8 @@ class FakeGitHub:
         owner: str = "shop",
     ) -> int:
         """A pull request, of the bot or of anybody."""
-        self.counter += 1
-        self.pulls[self.counter] = {
+        number = len(self.pulls) + 1
+        self.pulls[number] = {
             "head": head,
             "base": base,
             "title": title,
@@ -275,7 +278,7 @@ class FakeGitHub:
             "merged_at": None,
             "closed_by": None,
         }
-        return self.counter
+        return number
 
     def _update(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         self._limit(body.get("body", ""))
@@ -287,13 +290,14 @@ class FakeGitHub:
     def _add_review(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         pull = self.pulls[number]
         self._limit(body["body"])
-        diff = git(self.git_dir, "diff", "--no-color", f"{pull['base']}...{pull['head']}")
+        base, head = f"refs/heads/{pull['base']}", f"refs/heads/{pull['head']}"
+        diff = git(self.git_dir, "diff", "--no-color", f"{base}...{head}")
         lines = commentable_lines(diff)
         for comment in body["comments"]:
             if (comment["side"], comment["line"]) not in lines.get(comment["path"], set()):
                 raise Refused(422, "Unprocessable Entity", "Line could not be resolved")
         review = {**self._review(self.login, body["body"]), "commit_id": body["commit_id"]}
-        if body["commit_id"] not in git(self.git_dir, "rev-list", pull["head"]).split():
+        if body["commit_id"] not in git(self.git_dir, "rev-list", head).split():
             raise Refused(422, "Unprocessable Entity", "Commit is not part of the pull request")
         self.reviews.setdefault(number, []).append(review)
         self.inline.setdefault(number, []).extend(body["comments"])

@@ -11,7 +11,7 @@ from bot.git.repository import Repository
 from bot.lineage.generations import Generation, record_generation
 from bot.lineage.message import RepairMessage
 from bot.publish import github as client
-from bot.records import Edit
+from bot.records import Edit, ModificationSpec
 from tests.helpers.github_api import PREFIX, TOKEN, FakeGitHub, fake_github
 from tests.helpers.harnesses import tiny
 from tests.helpers.repairs import make_figures, make_pattern, make_spec
@@ -36,6 +36,11 @@ EDITS = {
     },
     "Raise the limit": {"op": "set_constant", "target": "LIMIT", "code": "9", "why": "One is few."},
 }
+CHANGES = {
+    "Answer seven": (b"ANSWER = 6", b"ANSWER = 7"),
+    "Say it loud": (b"return text", b"return text.upper()"),
+    "Raise the limit": (b"LIMIT = 1", b"LIMIT = 9"),
+}
 
 
 @dataclass
@@ -50,21 +55,45 @@ class Bench:
         return self.repository.root
 
     def evolve(self, *titles: str, base: str = "HEAD") -> Generation:
-        """A generation of these edits, recorded as `evolve` does."""
+        """A generation whose repairs change one line each, under specs that nobody can apply.
+
+        Quick: no edit is made by structure, here or where its hunks are explained.
+        """
         return evolve(self.repository, *(titles or ("Answer seven", "Say it loud")), base=base)
 
+    def evolve_by_edits(self, *titles: str, base: str = "HEAD") -> Generation:
+        """The same changes as edits, recorded as `evolve` does."""
+        titles = titles or ("Answer seven", "Say it loud")
+        return evolve(self.repository, *titles, base=base, by_edits=True)
 
-def evolve(repository: Repository, *titles: str, base: str = "HEAD") -> Generation:
-    rules = edit_rules(repository, base)
+
+def evolve(
+    repository: Repository, *titles: str, base: str = "HEAD", by_edits: bool = False
+) -> Generation:
     tree, repairs = repository.tree_of(base), []
     for title in titles:
-        spec = make_spec(title, edits=[Edit(file="agent.py", **EDITS[title])])
-        applied = apply_spec(spec, read_commit(repository, tree), **rules._asdict())
-        assert isinstance(applied, Applied), applied
-        tree = repository.write_tree(tree, dict(applied.files))
+        spec = make_spec(title)
+        if by_edits:
+            spec = make_spec(title, edits=[Edit(file="agent.py", **EDITS[title])])
+        tree = apply_edits(repository, tree, spec) if by_edits else change(repository, tree, title)
         explanation = f"17 of 36 train episodes failed.\n\nCause: {title} was needed."
         repairs.append((tree, RepairMessage(spec, make_pattern(), explanation)))
     return record_generation(repository, base_commit=base, repairs=repairs, figures=make_figures())
+
+
+def change(repository: Repository, tree: str, title: str) -> str:
+    """What the edits come to, by their text."""
+    old, new = CHANGES[title]
+    code = repository.read_file(tree, "agent.py") or b""
+    assert old in code
+    return repository.write_tree(tree, {"agent.py": code.replace(old, new)})
+
+
+def apply_edits(repository: Repository, tree: str, spec: ModificationSpec) -> str:
+    rules = edit_rules(repository, "HEAD")
+    applied = apply_spec(spec, read_commit(repository, tree), **rules._asdict())
+    assert isinstance(applied, Applied), applied
+    return repository.write_tree(tree, dict(applied.files))
 
 
 @pytest.fixture
