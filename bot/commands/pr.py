@@ -312,8 +312,9 @@ def bring_up_to_date(desk: Desk, generation: Generation, pull: Pull | None) -> d
     """
     from bot.commands.pr_facts import gather
     from bot.commands.pr_requests import (
+        done_drops,
         drop_repairs,
-        dropped_numbers,
+        open_drops,
         record_dropped,
         write_answers,
     )
@@ -325,17 +326,16 @@ def bring_up_to_date(desk: Desk, generation: Generation, pull: Pull | None) -> d
     target, stacked_on, notes = choose_target(desk, generation, pull)
     more = {**told(desk.wishes), "stacked_on": stacked_on, "notes": notes}
     requests = read_all_requests(desk, pull)
-    dropped, refusal, answers = dropped_numbers(requests, generation), "", {}
+    answers: dict[str, str] = {}
     if pull is not None and requests:
-        seen = gather(desk.repository, generation, target=target, **more)
-        was = generation
-        if dropped:
-            rebuilt = drop_repairs(desk.repository, generation, dropped)
+        seen, was = gather(desk.repository, generation, target=target, **more), generation
+        drops, refusal = open_drops(requests, generation), ""
+        if drops:
+            rebuilt = drop_repairs(desk.repository, generation, drops)
             generation, refusal = rebuilt.generation, rebuilt.refusal
             if not refusal:
-                wanted = [r for r in requests if r.number in dropped]
-                record_dropped(desk.repository, was, wanted, pull.number)
-        answers = write_answers(requests, seen, dropped, refusal)
+                record_dropped(desk.repository, was, drops, pull.number)
+        answers = write_answers(requests, seen, done_drops(was), refusal)
     spot = choose_spot(
         desk.repository,
         desk.remote,

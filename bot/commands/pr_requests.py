@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.display import count
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from bot.publish.requests import Request
 
 
+DROPPED = "Dropped"
+"""The trailer that names the comments because of which repairs were taken out."""
+GONE = (
+    "The figures were measured with it and are gone; `/ecdysis retry` asks for new ones. The "
+    "repairs are numbered anew."
+)
+
+
 @dataclass(frozen=True)
 class Rebuilt:
     """A generation without some of its repairs; `refusal` says why it is still the old one."""
@@ -23,17 +31,29 @@ class Rebuilt:
     refusal: str = ""
 
 
-def dropped_numbers(requests: Sequence[Request], generation: Generation) -> set[int]:
-    """The repairs that are to be taken out, from 1."""
-    there = range(1, len(generation.repairs) + 1)
-    return {r.number for r in requests if r.kind == "drop" and r.number in there if r.number}
+def open_drops(requests: Sequence[Request], generation: Generation) -> list[Request]:
+    """The requests to take a repair out that it is possible to do, and that are not done yet.
+
+    A run that was killed before it answered has done them: the commits name their sources, and
+    the numbers now mean other repairs.
+    """
+    there, done = range(1, len(generation.repairs) + 1), done_drops(generation)
+    drops = (request for request in requests if request.kind == "drop")
+    return [drop for drop in drops if drop.number in there and drop.source not in done]
 
 
-def drop_repairs(repository: Repository, generation: Generation, numbers: set[int]) -> Rebuilt:
+def done_drops(generation: Generation) -> set[str]:
+    """The sources of what was taken out of a generation."""
+    named = (repair.message.trailers.get(DROPPED, "") for repair in generation.repairs)
+    return {source.strip() for names in named for source in names.split(",") if source.strip()}
+
+
+def drop_repairs(
+    repository: Repository, generation: Generation, drops: Sequence[Request]
+) -> Rebuilt:
     """The generation without these repairs, the others applied again to its base.
 
-    Its number, branch and ref stay; what it showed before stays reachable as their old value in
-    the reflog alone. Figures are left out: they were measured with what is gone.
+    Its number, branch and ref stay. Figures are left out: they were measured with what is gone.
     """
     from bot.commands.apply import edit_rules, reapply_on
     from bot.edit.refusal import Refusal
@@ -41,6 +61,8 @@ def drop_repairs(repository: Repository, generation: Generation, numbers: set[in
     from bot.lineage.generations import GENERATION_PREFIX, find_generation
     from bot.lineage.message import PREFIX, write_moved_message
 
+    numbers = {drop.number for drop in drops}
+    sources = ", ".join(sorted(done_drops(generation) | {drop.source for drop in drops}))
     if len(numbers) == len(generation.repairs):
         return Rebuilt(generation, "Nothing would be left. To reject it all, close this.")
     if generation.base is None:
@@ -65,7 +87,8 @@ def drop_repairs(repository: Repository, generation: Generation, numbers: set[in
             continue
         tree = repository.write_tree(tree, dict(result.applied.files))
         moved = write_moved_message(repair.message, result.spec, repair.commit)
-        message = f"{moved.rstrip()}\n{PREFIX}Generation: {generation.number}\n"
+        trailers = [f"{PREFIX}Generation: {generation.number}", f"{PREFIX}{DROPPED}: {sources}"]
+        message = "\n".join([moved.rstrip(), *trailers]) + "\n"
         tip = repository.commit_tree(tree, [tip], message)
         notes[tip] = move_note(note, result.spec, repair.commit)
     if tip == base:
@@ -83,14 +106,13 @@ def drop_repairs(repository: Repository, generation: Generation, numbers: set[in
 
 
 def record_dropped(
-    repository: Repository, generation: Generation, requests: Sequence[Request], pull: int
+    repository: Repository, generation: Generation, drops: Sequence[Request], pull: int
 ) -> None:
     """Keep each repair that was taken out as rejected, with the words of who asked for it."""
-    for request in requests:
-        if request.kind == "drop" and request.number:
-            words = f" {request.words}" if request.words else ""
-            reason = f"Taken out of pull request {pull} by {request.author}.{words}"
-            reject(repository, generation, request.number, reason)
+    for drop in drops:
+        words = f" {drop.words}" if drop.words else ""
+        reason = f"Taken out of pull request {pull} by {drop.author}.{words}"
+        reject(repository, generation, drop.number or 0, reason)
 
 
 def reject(repository: Repository, generation: Generation, number: int, reason: str) -> bool:
@@ -108,22 +130,23 @@ def reject(repository: Repository, generation: Generation, number: int, reason: 
 
 
 def write_answers(
-    requests: Sequence[Request],
-    facts: GenerationFacts,
-    dropped: set[int],
-    refusal: str,
+    requests: Sequence[Request], facts: GenerationFacts, done: set[str], refusal: str
 ) -> dict[str, str]:
     """Source → the text of the one comment that answers all of it.
 
-    `facts` are those of the generation as the requests saw it.
+    `facts` are those of the generation as the requests saw it, `done` the sources of drops that
+    an earlier run did, `refusal` why this one could do none.
     """
     answers: dict[str, list[str]] = {}
     for request in requests:
-        answers.setdefault(request.source, []).append(_answer(request, facts, dropped, refusal))
+        said = _answer(request, facts, refusal)
+        if request.kind == "drop" and request.source in done:
+            said = f"It is taken out and recorded as rejected. {GONE}"
+        answers.setdefault(request.source, []).append(said)
     return {source: "\n\n".join(texts) for source, texts in answers.items()}
 
 
-def _answer(request: Request, facts: GenerationFacts, dropped: set[int], refusal: str) -> str:
+def _answer(request: Request, facts: GenerationFacts, refusal: str) -> str:
     from bot.publish.body import write_explanation
     from bot.publish.markdown import prose
 
@@ -136,11 +159,8 @@ def _answer(request: Request, facts: GenerationFacts, dropped: set[int], refusal
         said = f"There are {count(repairs, 'repair')}; write a number from 1 to {repairs}."
         return said if repairs > 1 else "There is one repair; write 1."
     if request.kind == "explain":
-        return write_explanation(replace(facts), request.number)
-    if request.number in dropped and not refusal:
-        return (
-            f"Repair {request.number}, {prose(facts.repairs[request.number - 1].title)}, is taken "
-            "out and recorded as rejected. The figures were measured with it and are gone; "
-            "`/ecdysis retry` asks for new ones. The repairs are numbered anew."
-        )
-    return f"Repair {request.number} cannot be taken out. {prose(refusal)}"
+        return write_explanation(facts, request.number)
+    if refusal:
+        return f"Repair {request.number} cannot be taken out. {prose(refusal)}"
+    title = prose(facts.repairs[request.number - 1].title)
+    return f"Repair {request.number}, {title}, is taken out and recorded as rejected. {GONE}"

@@ -9,6 +9,7 @@ from bot.cli import main
 from bot.lineage.generations import find_generation
 from bot.lineage.rejected import list_rejected
 from bot.publish.requests import answer_to, answered_sources, read_requests
+from tests.helpers.github_api import Fault
 from tests.helpers.repositories import git
 from tests.publish.conftest import Bench
 
@@ -73,7 +74,7 @@ def test_only_who_may_write_is_heard(login: str, expected: list[str]) -> None:
 def test_programs_ghosts_and_edited_comments_are_not_heard() -> None:
     assert read(comment("/ecdysis retry", user={"login": "maya", "type": "Bot"})) == []
     assert read(comment("/ecdysis retry", user=None)) == []
-    assert read(comment("/ecdysis retry", body=None)) == []
+    assert read({**comment(""), "body": None}) == []
     assert read(comment("/ecdysis retry", updated_at="2026-01-01T00:00:01Z")) == []
 
 
@@ -165,8 +166,24 @@ def test_a_repair_is_dropped(bench: Bench, capsys: Capture) -> None:
     assert bench.github.writes() == written
 
 
-def test_a_drop_that_was_cut_off_before_its_answer(bench: Bench, capsys: Capture) -> None:
+def test_a_drop_that_was_cut_off_is_not_done_twice(bench: Bench, capsys: Capture) -> None:
+    """The number of the comment would now mean another repair."""
     bench.evolve_by_edits("Answer seven", "Raise the limit")
+    pr(bench, capsys)
+    bench.github.say(1, "maya", "/ecdysis drop 1")
+    bench.github.faults = [Fault("PATCH", "/pulls/1$", 502)]
+    assert main(["pr", "-C", str(bench.root)]) == 8
+    assert len(bench.github.comments[1]) == 1
+    pr(bench, capsys)
+    now = find_generation(bench.repository, "1")
+    assert [repair.message.title for repair in now.repairs] == ["Raise the limit"]
+    assert "It is taken out and recorded as rejected." in bench.github.comments[1][-1]["body"]
+    assert bench.github.pulls[1]["title"] == "gen-0001: Raise the limit"
+    assert len(list_rejected(bench.repository)) == 1
+
+
+def test_numbers_that_are_none(bench: Bench, capsys: Capture) -> None:
+    bench.evolve()
     pr(bench, capsys)
     bench.github.say(1, "maya", "/ecdysis drop 3\n/ecdysis explain 0")
     said = pr(bench, capsys)
