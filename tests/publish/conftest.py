@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,28 +54,29 @@ class Bench:
     def root(self) -> Path:
         return self.repository.root
 
-    def evolve(self, *titles: str, base: str = "HEAD") -> Generation:
-        """A generation whose repairs change one line each, under specs that nobody can apply.
+    def evolve(
+        self, *titles: str, base: str = "HEAD", by_edits: Collection[str] = ()
+    ) -> Generation:
+        """A generation whose repairs change one line each.
 
-        Quick: no edit is made by structure, here or where its hunks are explained.
+        Those in `by_edits` are made, and can be made again, by structure. The others' specs are
+        such that nobody can apply them, which is quicker.
         """
-        return evolve(self.repository, *(titles or ("Answer seven", "Say it loud")), base=base)
-
-    def evolve_by_edits(self, *titles: str, base: str = "HEAD") -> Generation:
-        """The same changes as edits, recorded as `evolve` does."""
         titles = titles or ("Answer seven", "Say it loud")
-        return evolve(self.repository, *titles, base=base, by_edits=True)
+        return evolve(self.repository, *titles, base=base, by_edits=by_edits)
 
 
 def evolve(
-    repository: Repository, *titles: str, base: str = "HEAD", by_edits: bool = False
+    repository: Repository, *titles: str, base: str = "HEAD", by_edits: Collection[str] = ()
 ) -> Generation:
     tree, repairs = repository.tree_of(base), []
     for title in titles:
         spec = make_spec(title)
-        if by_edits:
+        if title in by_edits:
             spec = make_spec(title, edits=[Edit(file="agent.py", **EDITS[title])])
-        tree = apply_edits(repository, tree, spec) if by_edits else change(repository, tree, title)
+            tree = apply_edits(repository, tree, spec)
+        else:
+            tree = change(repository, tree, title)
         explanation = f"17 of 36 train episodes failed.\n\nCause: {title} was needed."
         repairs.append((tree, RepairMessage(spec, make_pattern(), explanation)))
     return record_generation(repository, base_commit=base, repairs=repairs, figures=make_figures())

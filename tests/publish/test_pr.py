@@ -51,7 +51,8 @@ def test_it_is_pushed_opened_labelled_and_commented(bench: Bench, capsys: Captur
 
 
 def test_each_hunk_has_its_comment_on_a_line_of_the_whole_diff(bench: Bench) -> None:
-    bench.evolve_by_edits("Say it loud", "Raise the limit", "Answer seven")
+    titles = ("Say it loud", "Raise the limit", "Answer seven")
+    bench.evolve(*titles, by_edits=titles[1:])
     assert pr(bench) == 0
     lines = git(bench.github.git_dir, "show", "ecdysis/gen-0001:agent.py").split("\n")
     comments = {lines[comment["line"] - 1]: comment["body"] for comment in bench.github.inline[1]}
@@ -60,7 +61,7 @@ def test_each_hunk_has_its_comment_on_a_line_of_the_whole_diff(bench: Bench) -> 
         "LIMIT = 9": "Repair 2",
         "ANSWER = 7  # a number": "Repair 3",
     }
-    assert "The scorer compares capitals." in comments["    return text.upper()"]
+    assert "set_constant in LIMIT: One is few." in comments["LIMIT = 9"]
     assert {comment["side"] for comment in bench.github.inline[1]} == {"RIGHT"}
 
 

@@ -132,7 +132,7 @@ def pr(bench: Bench, capsys: Capture) -> dict[str, Any]:
 
 
 def test_a_repair_is_dropped(bench: Bench, capsys: Capture) -> None:
-    made = bench.evolve_by_edits("Answer seven", "Raise the limit")
+    made = bench.evolve("Answer seven", "Raise the limit", by_edits=["Raise the limit"])
     pr(bench, capsys)
     bench.github.say(1, "stranger", "/ecdysis drop 2")
     bench.github.say(1, "maya", "/ecdysis drop 1\nSix is what the desk means. @ada")
@@ -168,7 +168,7 @@ def test_a_repair_is_dropped(bench: Bench, capsys: Capture) -> None:
 
 def test_a_drop_that_was_cut_off_is_not_done_twice(bench: Bench, capsys: Capture) -> None:
     """The number of the comment would now mean another repair."""
-    bench.evolve_by_edits("Answer seven", "Raise the limit")
+    bench.evolve("Answer seven", "Raise the limit", by_edits=["Raise the limit"])
     pr(bench, capsys)
     bench.github.say(1, "maya", "/ecdysis drop 1")
     bench.github.faults = [Fault("PATCH", "/pulls/1$", 502)]
