@@ -192,6 +192,7 @@ def synchronise(repository: Repository, generation: Generation, wishes: Wishes) 
         unshallow(repository, remote)
         generation = find_generation(repository, str(generation.number))
     github = GitHub(place, token)
+    record_decisions(repository, github)
     opened = open_pulls(github)
     moved = retarget(github, opened)
     opened = [replace(pull, base=moved.get(pull.number, pull.base)) for pull in opened]
@@ -223,8 +224,7 @@ def synchronise(repository: Repository, generation: Generation, wishes: Wishes) 
 
 def read_token(place: Place, generation: Generation, wishes: Wishes) -> str:
     """The token. GitHubError: there is none, or the run is for a fork, which is given none."""
-    base = wishes.base or "HEAD"
-    link = place.compare_link(base, generation.branch, f"gen-{generation.number:04d}")
+    link = place.compare_link(wishes.base, generation.branch, f"gen-{generation.number:04d}")
     if is_for_a_fork(os.environ.get("GITHUB_EVENT_PATH"), place.slug):
         raise GitHubError(
             "This run is for a pull request from a fork: it has no secrets and may write nothing.",
@@ -295,6 +295,27 @@ def settle(
     }
 
 
+def record_decisions(repository: Repository, github: GitHub) -> None:
+    """Record the other generations whose pull requests were closed since the last run."""
+    from bot.lineage.generations import list_generations
+    from bot.lineage.rejected import list_rejected
+    from bot.publish.pull_request import closed_markers, read_pull
+
+    recorded = {one.digest for one in list_rejected(repository)}
+    left = {
+        generation.number: generation
+        for generation in list_generations(repository)
+        if not {repair.message.trailers.get("Spec", "") for repair in generation.repairs} & recorded
+    }
+    for number, marker in closed_markers(github) if left else ():
+        generation = left.get(marker.generation)
+        if generation is None or repository.tree_of(generation.commit) != marker.tree:
+            continue
+        pull = read_pull(github, github.pull(number))
+        if pull is not None and pull.state == "closed":
+            settle(repository, generation, github, pull)
+
+
 @dataclass(frozen=True)
 class Desk:
     """What bringing a pull request up to date needs."""
@@ -328,14 +349,20 @@ def bring_up_to_date(desk: Desk, generation: Generation, pull: Pull | None) -> d
     requests = read_all_requests(desk, pull)
     answers: dict[str, str] = {}
     if pull is not None and requests:
-        seen, was = gather(desk.repository, generation, target=target, **more), generation
+        was = generation
         drops, refusal = open_drops(requests, generation), ""
         if drops:
             rebuilt = drop_repairs(desk.repository, generation, drops)
             generation, refusal = rebuilt.generation, rebuilt.refusal
             if not refusal:
                 record_dropped(desk.repository, was, drops, pull.number)
-        answers = write_answers(requests, seen, done_drops(was), refusal)
+        answers = write_answers(
+            requests,
+            was,
+            lambda: gather(desk.repository, was, target=target, **more),
+            done=done_drops(was),
+            refusal=refusal,
+        )
     spot = choose_spot(
         desk.repository,
         desk.remote,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -130,37 +130,51 @@ def reject(repository: Repository, generation: Generation, number: int, reason: 
 
 
 def write_answers(
-    requests: Sequence[Request], facts: GenerationFacts, done: set[str], refusal: str
+    requests: Sequence[Request],
+    seen: Generation,
+    gather: Callable[[], GenerationFacts],
+    *,
+    done: set[str],
+    refusal: str,
 ) -> dict[str, str]:
     """Source → the text of the one comment that answers all of it.
 
-    `facts` are those of the generation as the requests saw it, `done` the sources of drops that
-    an earlier run did, `refusal` why this one could do none.
+    `seen` is the generation as the requests saw it, `gather` gives its facts, which takes a while;
+    `done` are the sources of drops that an earlier run did, `refusal` is why this one did none.
     """
+    from bot.publish.body import write_explanation
+
+    facts = gather() if any(request.kind == "explain" for request in requests) else None
     answers: dict[str, list[str]] = {}
     for request in requests:
-        said = _answer(request, facts, refusal)
+        titles = [repair.message.title for repair in seen.repairs]
         if request.kind == "drop" and request.source in done:
             said = f"It is taken out and recorded as rejected. {GONE}"
+        elif facts is not None and request.kind == "explain" and _is_one(request, titles):
+            said = write_explanation(facts, request.number or 1)
+        else:
+            said = _answer(request, titles, refusal)
         answers.setdefault(request.source, []).append(said)
     return {source: "\n\n".join(texts) for source, texts in answers.items()}
 
 
-def _answer(request: Request, facts: GenerationFacts, refusal: str) -> str:
-    from bot.publish.body import write_explanation
+def _is_one(request: Request, titles: Sequence[str]) -> bool:
+    """Whether the request names a repair that there is."""
+    return request.number is not None and 1 <= request.number <= len(titles)
+
+
+def _answer(request: Request, titles: Sequence[str], refusal: str) -> str:
     from bot.publish.markdown import prose
 
-    repairs = len(facts.repairs)
     if request.kind == "retry":
         return "Noted. The next evaluating run is told to try again."
     if request.kind == "changes":
         return "Noted. Your words are passed on to the next evaluating run."
-    if request.number is None or not 1 <= request.number <= repairs:
-        said = f"There are {count(repairs, 'repair')}; write a number from 1 to {repairs}."
-        return said if repairs > 1 else "There is one repair; write 1."
-    if request.kind == "explain":
-        return write_explanation(facts, request.number)
+    if request.number is None or not _is_one(request, titles):
+        repairs = count(len(titles), "repair")
+        said = f"There are {repairs}; write a number from 1 to {len(titles)}."
+        return said if len(titles) > 1 else "There is one repair; write 1."
     if refusal:
         return f"Repair {request.number} cannot be taken out. {prose(refusal)}"
-    title = prose(facts.repairs[request.number - 1].title)
+    title = prose(titles[request.number - 1])
     return f"Repair {request.number}, {title}, is taken out and recorded as rejected. {GONE}"

@@ -17,13 +17,17 @@ from bot.publish.github import Place
 MOST_SUFFIXES = 20
 _REFUSALS = (
     (("stale info", "fetch first", "non-fast-forward", "cannot lock ref"), "moved"),
-    (("without `workflow", "without `workflows", "refusing to allow"), "workflow"),
-    (("protected branch", "gh006", "gh013", "rule violations", "hook declined"), "protected"),
+    (("without `workflow", "refusing to allow"), "workflow"),
     (
-        ("403", "401", "authentication failed", "could not read username", "denied", "not found"),
+        (
+            *("error: 401", "error: 403", "authentication failed", "could not read username"),
+            *("permission denied", "denied to", "repository not found", "' not found"),
+        ),
         "access",
     ),
+    (("protected branch", "gh006", "gh013", "rule violations", "hook declined"), "protected"),
 )
+"""What git says of a push, in lower case, and the kind of refusal that it means."""
 
 
 @dataclass(frozen=True)

@@ -71,9 +71,14 @@ class Place:
     def slug(self) -> str:
         return f"{self.owner}/{self.name}"
 
-    def compare_link(self, base: str, branch: str, title: str) -> str:
-        """The page on which a person opens the pull request by hand, its title filled in."""
-        ends = f"{quote(base, safe='/')}...{quote(branch, safe='/')}"
+    def compare_link(self, base: str | None, branch: str, title: str) -> str:
+        """The page on which a person opens the pull request by hand, its title filled in.
+
+        Without `base` it is for the default branch.
+        """
+        ends = quote(branch, safe="/")
+        if base is not None:
+            ends = f"{quote(base, safe='/')}...{ends}"
         query = urlencode({"expand": "1", "title": title})
         return f"{self.web}/{self.slug}/compare/{ends}?{query}"
 

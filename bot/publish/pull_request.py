@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,9 @@ from bot.publish.github import Answered, GitHub
 
 MOST_OPEN = 5
 """Open pull requests of the bot in one repository; each run opens at most one more."""
+
+BRANCHES = "ecdysis/"
+"""How the names of all branches of the bot start."""
 
 State = Literal["open", "merged", "closed"]
 
@@ -85,13 +88,23 @@ def find_pull(
     for pull in _made_by_the_bot(github, github.pulls(head=head)):
         if pull.marker.tree == tree:  # else another change that once had this number
             return pull
-    for issue in github.issues(state="closed", labels=LABEL):
-        marker = read_marker(issue.get("body"))
-        if marker is not None and marker.tree == tree and issue.get("pull_request"):
-            found = read_pull(github, github.pull(int(issue["number"])))
+    for closed, marker in closed_markers(github):
+        if marker.tree == tree:
+            found = read_pull(github, github.pull(closed))
             if found is not None:
                 return found
     return None
+
+
+def closed_markers(github: GitHub) -> Iterator[tuple[int, Marker]]:
+    """Number and marker of what is closed or merged and has the bot's label, newest first.
+
+    Only who may write here can set a label; still, `read_pull` is to be asked before it counts.
+    """
+    for issue in github.issues(state="closed", labels=LABEL):
+        marker = read_marker(issue.get("body"))
+        if marker is not None and issue.get("pull_request"):
+            yield int(issue["number"]), marker
 
 
 def retarget(github: GitHub, opened: Sequence[Pull]) -> dict[int, str]:
@@ -100,6 +113,8 @@ def retarget(github: GitHub, opened: Sequence[Pull]) -> dict[int, str]:
     for pull in opened:
         base = pull.base
         for _ in range(MOST_OPEN):  # the branch below may have been merged, too
+            if not base.startswith(BRANCHES):
+                break
             head = f"{github.place.owner}:{base}"
             below = next(iter(_made_by_the_bot(github, github.pulls(head=head))), None)
             if below is None or below.state != "merged":
@@ -160,7 +175,6 @@ def _create(github: GitHub, facts: GenerationFacts, title: str, body: str) -> tu
         "base": facts.target,
         "body": body,
         "draft": bool(weaknesses(facts)),
-        "maintainer_can_modify": True,
     }
     try:
         return _known(github, github.create_pull(**fields)), True

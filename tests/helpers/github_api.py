@@ -12,6 +12,7 @@ import base64
 import json
 import os
 import re
+import shlex
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -68,7 +69,6 @@ class FakeGitHub:
     faults: list[Fault] = field(default_factory=list)
     page_size: int = 100
     drafts: bool = True
-    protected: str = ""  # a regular expression of branches that take no push
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     base: str = ""
@@ -476,13 +476,9 @@ def fake_github(folder: Path, **settings: Any) -> Iterator[FakeGitHub]:
     assert github.violations == []
 
 
-def protect(github: FakeGitHub, branch: str) -> None:
-    """Refuse pushes to a branch, with the words of GitHub."""
-    hook = github.git_dir / "hooks" / "update"
+def refuse_pushes(github: FakeGitHub, words: str) -> None:
+    """Refuse every push, in the words of GitHub."""
+    hook = github.git_dir / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text(
-        "#!/bin/sh\n"
-        f'[ "$1" = "refs/heads/{branch}" ] || exit 0\n'
-        'echo "error: GH006: Protected branch update failed for $1." >&2\nexit 1\n'
-    )
+    hook.write_text(f"#!/bin/sh\necho {shlex.quote(words)} >&2\nexit 1\n", encoding="utf-8")
     hook.chmod(0o755)

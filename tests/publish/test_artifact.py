@@ -74,41 +74,39 @@ def at(*keys: str | int, value: Any) -> Callable[[dict[str, Any]], None]:
 EDIT = ("repairs", 0, "spec", "edits", 0)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (at("repairs", 0, "tree", value="0" * 40), "Repair 1 gives the tree "),
-        (at(*EDIT, "code", value="8"), "Repair 1 gives the tree "),
-        (at(*EDIT, "file", value=".github/workflows/ci.yml"), "refused (workflow)"),
-        (at(*EDIT, "file", value="../outside.py"), "refused (not_editable)"),
-        (at(*EDIT, "file", value="/etc/passwd"), "refused (not_editable)"),
-        (at(*EDIT, "file", value=".git/config"), "refused (not_editable)"),
-        (at(*EDIT, "file", value="score.py"), "refused (protected)"),
-        (at(*EDIT, "code", value="__import__('os').system('id')"), "refused (dangerous)"),
-        (at(*EDIT, "op", value="run_shell"), "refused (unsupported)"),
-        (at("base", value="--output=x"), "is not a generation: base"),
-        (at("base", value="HEAD"), "is not a generation: base"),
-        (at("base", value="1" * 40), "is no commit of this clone's branches"),
-        (at("generation", value=0), "is not a generation: generation"),
-        (at("sandbox", value="none\n::error::x"), "is not a generation: sandbox"),
-        (at("surprise", value=1), "is not a generation: surprise"),
-        (at("repairs", value=[]), "is not a generation: repairs"),
-        (at("verdict", "decision", value="reject"), "decision in generation.json is reject"),
-        (at("before", value="many"), "is not a generation: before"),
-    ],
+REFUSALS = (
+    (at("repairs", 0, "tree", value="0" * 40), "Repair 1 gives the tree "),
+    (at(*EDIT, "code", value="8"), "Repair 1 gives the tree "),
+    (at(*EDIT, "file", value=".github/workflows/ci.yml"), "refused (workflow)"),
+    (at(*EDIT, "file", value="../outside.py"), "refused (not_editable)"),
+    (at(*EDIT, "file", value="/etc/passwd"), "refused (not_editable)"),
+    (at(*EDIT, "file", value=".git/config"), "refused (not_editable)"),
+    (at(*EDIT, "file", value="score.py"), "refused (protected)"),
+    (at(*EDIT, "code", value="__import__('os').system('id')"), "refused (dangerous)"),
+    (at(*EDIT, "op", value="run_shell"), "refused (unsupported)"),
+    (at("base", value="--output=x"), "is not a generation: base"),
+    (at("base", value="HEAD"), "is not a generation: base"),
+    (at("base", value="1" * 40), "is no commit of this clone's branches"),
+    (at("generation", value=0), "is not a generation: generation"),
+    (at("sandbox", value="none\n::error::x"), "is not a generation: sandbox"),
+    (at("surprise", value=1), "is not a generation: surprise"),
+    (at("repairs", value=[]), "is not a generation: repairs"),
+    (at("verdict", "decision", value="reject"), "decision in generation.json is reject"),
+    (at("before", value="many"), "is not a generation: before"),
 )
+
+
 def test_what_is_not_as_stated_is_refused(
-    bench: Bench,
-    handed: tuple[Path, Generation, Repository],
-    capsys: Capture,
-    change: Callable[[dict[str, Any]], None],
-    said: str,
+    bench: Bench, handed: tuple[Path, Generation, Repository], capsys: Capture
 ) -> None:
     folder, _, clone = handed
-    edit_record(folder, change)
-    capsys.readouterr()
-    assert publish(clone, folder) == 3
-    assert said in capsys.readouterr().err
+    stated = (folder / RECORD).read_text()
+    for change, said in REFUSALS:
+        (folder / RECORD).write_text(stated)
+        edit_record(folder, change)
+        capsys.readouterr()
+        assert publish(clone, folder) == 3, said
+        assert said in capsys.readouterr().err
     assert list_generations(clone) == []
     assert bench.github.requests == []
 
@@ -181,9 +179,10 @@ def test_messages_are_written_anew(
     edit_record(folder, at("repairs", 0, "explanation", value=hostile))
     assert publish(clone, folder) == 0
     message = git(clone.root, "log", "-1", "--format=%B", "ecdysis/gen-0001")
-    for acting in ("#1", "@maya", "[skip ci]", "\nEcdysis-Score: 24/24"):
+    for acting in ("#1", "@maya", "[skip ci]"):
         assert acting not in message
         assert acting not in bench.github.pulls[1]["body"]
+    assert list_generations(clone)[0].figures["Score"] == "11/24 -> 21/24"
     author = git(clone.root, "log", "-1", "--format=%an", "ecdysis/gen-0001")
     assert author == "Tester"
 

@@ -15,7 +15,7 @@ from bot.publish import pull_request
 from bot.publish.body import read_marker
 from bot.publish.branch import choose_spot, open_remote, push, with_token
 from bot.publish.github import Place
-from tests.helpers.github_api import TOKEN, Fault, protect
+from tests.helpers.github_api import TOKEN, Fault, refuse_pushes
 from tests.helpers.repositories import git, user_state, write_files
 from tests.publish.conftest import Bench, evolve
 
@@ -256,6 +256,20 @@ def test_a_closed_pull_request_is_a_decision(bench: Bench, capsys: Capture) -> N
         assert len(git(bench.root, "rev-list", one.ref).split()) == 1
 
 
+def test_a_decision_on_another_generation_is_recorded_too(bench: Bench) -> None:
+    first = bench.evolve("Answer seven")
+    assert pr(bench) == 0
+    bench.evolve("Say it loud", base=first.commit)
+    assert pr(bench, "--stack") == 0
+    bench.github.say(1, "maya", "Not this one")
+    bench.github.close(1, "maya")
+    assert pr(bench) == 0
+    (rejected,) = list_rejected(bench.repository)
+    assert rejected.title == "Answer seven"
+    assert rejected.reason == "Pull request 1 was closed by maya. maya: Not this one"
+    assert bench.github.pulls[2]["state"] == "open"
+
+
 def test_the_decision_outlives_the_number(bench: Bench, tmp_path: Path, capsys: Capture) -> None:
     """A fresh clone makes the same change under another number."""
     bench.evolve()
@@ -400,7 +414,7 @@ def test_no_token(bench: Bench, capsys: Capture, monkeypatch: pytest.MonkeyPatch
     bench.evolve()
     assert pr(bench) == 8
     error = capsys.readouterr().err
-    assert "/compare/HEAD...ecdysis/gen-0001?" in error
+    assert "/compare/ecdysis/gen-0001?expand=1" in error
     assert bench.github.requests == []
 
 
@@ -430,11 +444,26 @@ def test_a_run_for_a_fork_has_no_secrets(
     assert pr(bench) == 0
 
 
-def test_a_protected_branch(bench: Bench, capsys: Capture) -> None:
-    protect(bench.github, "ecdysis/gen-0001")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "error: GH006: Protected branch update failed for refs/heads/ecdysis/gen-0001.",
+            "A rule of http://127.0.0.1",
+        ),
+        (
+            "refusing to allow a GitHub App to create or update workflow "
+            "`.github/workflows/ci.yml` without `workflows` permission",
+            "the base holds changes of workflow files that it does not know",
+        ),
+        ("remote: Permission to shop/desk.git denied to ecdysis.", "The bot may not push to"),
+    ],
+)
+def test_a_push_that_is_refused(bench: Bench, capsys: Capture, words: str, said: str) -> None:
+    refuse_pushes(bench.github, words)
     bench.evolve()
     assert pr(bench) == 8
-    assert "A rule of " in capsys.readouterr().err
+    assert said in capsys.readouterr().err
     assert bench.github.pulls == {}
 
 
