@@ -301,13 +301,16 @@ def record_decisions(repository: Repository, github: GitHub) -> None:
     from bot.lineage.rejected import list_rejected
     from bot.publish.pull_request import closed_markers, read_pull
 
+    closed = list(closed_markers(github))
+    if not closed:
+        return
     recorded = {one.digest for one in list_rejected(repository)}
     left = {
         generation.number: generation
         for generation in list_generations(repository)
         if not {repair.message.trailers.get("Spec", "") for repair in generation.repairs} & recorded
     }
-    for number, marker in closed_markers(github) if left else ():
+    for number, marker in closed:
         generation = left.get(marker.generation)
         if generation is None or repository.tree_of(generation.commit) != marker.tree:
             continue

@@ -44,7 +44,7 @@ def test_it_is_pushed_opened_labelled_and_commented(bench: Bench, capsys: Captur
     assert bench.github.branch("ecdysis/gen-0001") == made.commit
     pull = bench.github.pulls[1]
     assert (pull["head"], pull["base"]) == ("ecdysis/gen-0001", "main")
-    assert pull["title"] == "gen-0001: Answer seven (and 1 more)"
+    assert pull["title"] == "gen-0001: Answer seven"
     assert f"ecdysis gate {made.base[:12]} {made.commit[:12]}" in pull["body"]  # type: ignore[index]
     assert bench.github.labels == said["labels"]
     assert user_state(bench.root) == before
@@ -232,7 +232,7 @@ def test_a_tag_of_the_same_name_does_not_matter(bench: Bench) -> None:
 
 
 def test_a_closed_pull_request_is_a_decision(bench: Bench, capsys: Capture) -> None:
-    bench.evolve()
+    bench.evolve("Answer seven", "Say it loud")
     assert pr(bench) == 0
     bench.github.say(1, "maya", "Six is what the desk means. @ada\nCloses #4")
     bench.github.say(1, "stranger", "I think it is fine")
@@ -278,7 +278,7 @@ def test_the_decision_outlives_the_number(bench: Bench, tmp_path: Path, capsys: 
     git(tmp_path, "clone", "--quiet", bench.github.url, "fresh")
     fresh = Repository.open(tmp_path / "fresh")
     evolve(fresh, "Raise the limit")
-    made = evolve(fresh, "Answer seven", "Say it loud")
+    made = evolve(fresh, "Answer seven")
     assert main(["pr", str(made.number), "-C", str(fresh.root)]) == 1
     assert "stays closed" in capsys.readouterr().err
     assert list(bench.github.pulls) == [1]
@@ -561,13 +561,13 @@ def test_dry_run_reaches_nothing(
     bench.evolve()
     assert pr(bench, "--dry-run") == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("gen-0001: Answer seven (and 1 more)\n\n<!-- ecdysis generation=1 ")
+    assert printed.startswith("gen-0001: Answer seven\n\n<!-- ecdysis generation=1 ")
     assert pr(bench, "--dry-run", "--json", "--no-quotes") == 0
     said = answer(capsys)
     assert said["body"].replace("\n", "") != ""
     assert "lookup_order(3201" not in said["body"]
     assert "lookup_order(3201" in printed
-    assert len(said["review"]["comments"]) == 2
+    assert len(said["review"]["comments"]) == 1
     assert bench.github.requests == []
     assert bench.github.branch("ecdysis/gen-0001") is None
 

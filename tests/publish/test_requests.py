@@ -163,6 +163,7 @@ def test_a_repair_is_dropped(bench: Bench, capsys: Capture) -> None:
     assert "Repair 1, Answer seven, is taken out and recorded as rejected." in answer["body"]
 
 
+@pytest.mark.slow
 def test_a_drop_that_was_cut_off_is_not_done_twice(bench: Bench, capsys: Capture) -> None:
     """The number of the comment would now mean another repair."""
     bench.evolve("Answer seven", "Raise the limit", by_edits=["Raise the limit"])
@@ -183,7 +184,7 @@ def test_a_drop_that_was_cut_off_is_not_done_twice(bench: Bench, capsys: Capture
 
 
 def test_numbers_that_are_none(bench: Bench, capsys: Capture) -> None:
-    bench.evolve()
+    bench.evolve("Answer seven", "Say it loud")
     pr(bench, capsys)
     bench.github.say(1, "maya", "/ecdysis drop 3\n/ecdysis explain 0")
     said = pr(bench, capsys)
@@ -207,7 +208,7 @@ def test_nothing_is_left_after_dropping_everything(bench: Bench, capsys: Capture
 
 
 def test_a_repair_is_explained(bench: Bench, capsys: Capture) -> None:
-    bench.evolve()
+    bench.evolve("Answer seven", "Say it loud")
     pr(bench, capsys)
     bench.github.say(1, "maya", "/ecdysis explain 2")
     pr(bench, capsys)
