@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from bot.errors import InputError
 
+EMBEDDED = "embedded"
 CONFIG_FILES = ("ecdysis.toml", "pyproject.toml")
 SEAMS = ("prompt", "parse_action", "dispatch_tool", "model_call", "finish")
 
@@ -39,7 +40,7 @@ class Splits(Table):
 class ModelTable(Table):
     """The model that the harness talks to, through the bot's proxy."""
 
-    base_url: str = "embedded"  # an OpenAI-compatible endpoint, or "embedded"
+    base_url: str = EMBEDDED  # an OpenAI-compatible endpoint, or "embedded"
     name: str = "SmolLM2-135M-Instruct"
     api_key_env: str | None = None  # the environment variable that holds the key; never the key
     temperature: float | None = 0.0  # forced on every request; null leaves it to the harness
@@ -48,8 +49,68 @@ class ModelTable(Table):
     prompt_cache: bool = True  # embedded server only: reuse of prompt prefixes
     context: int = Field(2048, ge=256)  # embedded server only: tokens per slot
     timeout_s: float = Field(120, gt=0)  # one call
-    usd_per_million_prompt: float = Field(0.0, ge=0)
-    usd_per_million_completion: float = Field(0.0, ge=0)
+    # Prices; null is unknown, and then budget.usd is refused. Cached prompt tokens cost what
+    # others do unless they have a price of their own. The embedded model costs nothing.
+    usd_per_million_prompt: float | None = Field(None, ge=0)
+    usd_per_million_cached: float | None = Field(None, ge=0)
+    usd_per_million_completion: float | None = Field(None, ge=0)
+
+
+ROLES = ("analyst", "critic", "engineer", "moderator")
+_OF_A_MODEL = frozenset(
+    {"usd_per_million_prompt", "usd_per_million_cached", "usd_per_million_completion"}
+)
+_OF_A_SERVER = frozenset({"name", "api_key_env"}) | _OF_A_MODEL
+
+
+class RoleTable(ModelTable):
+    """The model of one role. What it leaves out is taken from `[tool.ecdysis.panel]`."""
+
+    max_output_tokens: int = Field(4096, ge=64)  # of one answer, thoughts included
+
+
+class PanelTable(RoleTable):
+    """`[tool.ecdysis.panel]`: the roles' model, and how long they may talk.
+
+    A role with a table of its own (`[tool.ecdysis.panel.engineer]`) inherits the rest; but never
+    a key or a name where it names another `base_url`, nor prices where it names another model.
+    """
+
+    rounds: int = Field(2, ge=1, le=8)  # of objection and answer, for one pattern
+    context_tokens: int = Field(16_000, ge=256)  # evidence and code that one question may hold
+    ask_s: float = Field(600, gt=0)  # one question, its retries included
+    analyst: RoleTable | None = None
+    critic: RoleTable | None = None
+    engineer: RoleTable | None = None
+    moderator: RoleTable | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _inherit(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        shared = {key: table[key] for key in RoleTable.model_fields if key in table}
+        filled = dict(table)
+        for role in ROLES:
+            own = table.get(role)
+            if isinstance(own, dict):
+                dropped: frozenset[str] = frozenset()
+                if own.get("base_url", shared.get("base_url")) != shared.get("base_url"):
+                    dropped = _OF_A_SERVER
+                elif own.get("name", shared.get("name")) != shared.get("name"):
+                    dropped = _OF_A_MODEL
+                kept = {key: value for key, value in shared.items() if key not in dropped}
+                filled[role] = {**kept, **own}
+        return filled
+
+    def of(self, role: str) -> RoleTable:
+        """The model of `role`; the shared one where it has none of its own."""
+        own: RoleTable | None = getattr(self, role) if role in ROLES else None
+        return own or self
+
+    def models(self) -> dict[str, RoleTable]:
+        """Role → model, for every role."""
+        return {role: self.of(role) for role in ROLES}
 
 
 class Budget(Table):
@@ -111,7 +172,7 @@ class HarnessTable(Table):
     splits: Splits
     model: ModelTable = ModelTable()
     other_models: list[ModelTable] = Field(default_factory=list)
-    panel: dict[str, ModelTable] = Field(default_factory=dict)
+    panel: PanelTable | None = None
     budget: Budget = Budget()
     limits: Limits = Limits()
     gate: GateTable = GateTable()

@@ -23,7 +23,8 @@ _SECRET = re.compile(
     | AKIA[0-9A-Z]{16}                                          # AWS key id
     | AIza[0-9A-Za-z_-]{30,}                                    # Google
     | hf_[A-Za-z0-9]{20,}
-    | eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}   # JWT
+    # JWT; without an upper bound a long text of "eyJ" would take its length squared
+    | eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     """,
     re.VERBOSE | re.DOTALL,
@@ -67,6 +68,8 @@ def printable(text: str, limit: int | None = None, *, lines: bool = False) -> st
 
     With `limit`, at most that many characters, the cut marked by `…`.
     """
+    if text.isprintable() and "  " not in text and text.strip() == text:
+        return text if limit is None or len(text) <= limit else text[: max(limit - 1, 0)] + "…"
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
     if not lines:

@@ -10,7 +10,7 @@ git in one transaction, at its end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 
@@ -22,7 +22,7 @@ from bot.diagnose.catalog import NotApplicable, Situation, propose
 from bot.diagnose.prose import explain
 from bot.display import count
 from bot.edit.refusal import Refusal
-from bot.gate.leakage import find_leak
+from bot.gate.leakage import all_text, find_leak
 from bot.gate.paired_test import Arm, Comparison, compare, sign_flip_p_value
 from bot.gate.screening import screen
 from bot.gate.verdict import decide
@@ -36,6 +36,7 @@ from bot.workshop import (
     Accepted,
     Change,
     Decision,
+    Proposal,
     Report,
     Results,
     Workshop,
@@ -64,23 +65,20 @@ def evolve(shop: Workshop, base: str, *, generations: int | None) -> Report:
             break  # else: without what was rejected, or with what was undecidable, others may help
     for undecided_one in shop.undecided:
         change = undecided_one.change
-        shop.reject(change.tree, change.spec, undecided_one.reason)
+        shop.reject(change.tree, change.spec, undecided_one.reason, "hidden")
     return shop.report
 
 
 def make_generation(shop: Workshop, base: str) -> Accepted | None:
     """One generation: batch, patterns, specs, edits, gate, commit. None: nothing was accepted."""
     tree = shop.repository.tree_of(base)
-    train = shop.splits["train"]
-    expected = {task.task_id: expectation(task) for task in train}
 
     # 1 what happened
     before = shop.run_train(tree)
     episodes = flatten(before)
     # 2 what keeps going wrong
     shop.report.left = []
-    diagnosis = diagnose(episodes, expected=expected)
-    tell_diagnosis(shop, diagnosis)
+    diagnosis = diagnose_train(shop, episodes)
     number = generation_at(shop.repository, base)
     add_to_watchlist(shop.repository, diagnosis, digest_of(episodes), generation=number)
     # 3 why, and 4 the change: each spec on top of those before it
@@ -95,29 +93,26 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
     def latest() -> str:
         return changes[-1].tree if changes else tree
 
-    for pattern in promoted(shop, diagnosis):
-        situation = Situation(
-            pattern=pattern,
-            episodes=episodes,
-            showing=[e for e in episodes if e.outcome == "fail" and places(e, pattern, expected)],
-            table=shop.table,
-            read=lambda path: shop.read_open(latest(), path),
-            tasks={task.task_id: task for task in train},
-            at=partial(places, pattern=pattern, expected=expected),
-        )
-        refusals = []
-        for name, proposal in propose(situation):
-            if isinstance(proposal, NotApplicable):
-                refusals.append(f"{name}: {proposal.reason}")
+    situations = [
+        situation_of(shop, pattern, episodes, lambda path: shop.read_open(latest(), path))
+        for pattern in promoted(shop, diagnosis)
+    ]
+    heard = shop.consult(latest(), number, situations) if shop.consult else None
+    for situation in situations:
+        pattern, refusals = situation.pattern, []
+        for proposal in proposals(situation, heard):
+            spec = proposal.answer
+            if isinstance(spec, NotApplicable):
+                refusals.append(f"{proposal.by}: {spec.reason}")
                 continue
-            if proposal.origin in seen or len(changes) - len(carried) == MOST_REPAIRS:
+            if spec.origin in seen or len(changes) - len(carried) == MOST_REPAIRS:
                 continue
             on = latest()
-            seen.add(proposal.origin)
+            seen.add(spec.origin)
             # 5 does it help: cheap checks, then the train split, then (below) the hidden split
-            change = try_change(shop, tree, on, before, proposal, situation)
+            change = try_change(shop, tree, on, before, spec, situation, proposal)
             if change is None:
-                shop.tried[on].add(proposal.origin)
+                shop.tried[on].add(spec.origin)
             else:
                 changes.append(change)
                 before = shop.run_train(change.tree)
@@ -136,6 +131,54 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
     repairs = count(len(decision.kept), "repair")
     shop.tell(f"Accepted: {generation.branch}, {repairs}. {decision.verdict.reason}")
     return Accepted(generation, decision.kept, decision.verdict)
+
+
+def find_situations(shop: Workshop, tree: str) -> list[Situation]:
+    """What a generation on `tree` would work on: the promoted patterns of its train split."""
+    episodes = flatten(shop.run_train(tree))
+    return [
+        situation_of(shop, pattern, episodes, lambda path: shop.read_open(tree, path))
+        for pattern in promoted(shop, diagnose_train(shop, episodes))
+    ]
+
+
+def diagnose_train(shop: Workshop, episodes: list[Episode]) -> Diagnosis:
+    """The patterns of a train batch; they are told."""
+    diagnosis = diagnose(episodes, expected=train_expectations(shop))
+    tell_diagnosis(shop, diagnosis)
+    return diagnosis
+
+
+def train_expectations(shop: Workshop) -> dict[str, Expected]:
+    return {task.task_id: expectation(task) for task in shop.splits["train"]}
+
+
+def situation_of(
+    shop: Workshop,
+    pattern: Pattern,
+    episodes: list[Episode],
+    read: Callable[[str], bytes | None],
+) -> Situation:
+    """A pattern with all that who looks for its repair may see."""
+    expected = train_expectations(shop)
+    return Situation(
+        pattern=pattern,
+        episodes=episodes,
+        showing=[e for e in episodes if e.outcome == "fail" and places(e, pattern, expected)],
+        table=shop.table,
+        read=read,
+        tasks={task.task_id: task for task in shop.splits["train"]},
+        at=partial(places, pattern=pattern, expected=expected),
+    )
+
+
+def proposals(situation: Situation, heard: Mapping[str, Proposal] | None) -> Iterator[Proposal]:
+    """What the catalog proposes for a pattern, or what its panel said, where panels were asked."""
+    if heard is None:
+        for name, answer in propose(situation):
+            yield Proposal(name, answer)
+    elif situation.pattern.key in heard:
+        yield heard[situation.pattern.key]
 
 
 def read_test_split(shop: Workshop) -> None:
@@ -180,39 +223,51 @@ def try_change(
     before: Results,
     spec: ModificationSpec,
     situation: Situation,
+    proposal: Proposal,
 ) -> Change | None:
     """The spec on top of `tree`, if it passes every check up to the train split."""
-    refusal = None
+    refusal, kind = None, "apply"
     candidate = shop.apply(tree, spec)
     if isinstance(candidate, Refusal):
         refusal = f"It cannot be applied: {candidate.message}"
     elif candidate == tree:
         refusal = "It changes nothing: what it asks for is there already."
     else:
-        files, added = [edit.file for edit in spec.edits], [edit.code for edit in spec.edits]
-        refusal = static_checks(shop, base_tree, candidate, files, "\n".join(added))
+        refusal, kind = static_checks(shop, base_tree, candidate, spec), "static"
     if refusal is None:
         assert isinstance(candidate, str)
+        shop.observation.watch(tree, candidate, [(spec, situation.pattern)])
         after = shop.run_train(candidate)
         comparison = compare(arm(before), arm(after), shop.table.trials)
-        refusal = screen(comparison)
+        refusal = shop.observation.refuse(candidate, flatten(after)) or screen(comparison)
+        kind = "train"
         if refusal is None:
             shop.tell(
                 f"Kept for the gate: {spec.title} "
                 f"(train: {len(comparison.fixed)} fixed, {len(comparison.broken)} broken)"
             )
+            diagnosis = explain(situation.pattern, spec, len(situation.episodes))
             return Change(
                 spec,
                 situation.pattern,
                 candidate,
-                explain(situation.pattern, spec, len(situation.episodes)),
+                f"{diagnosis}\n\n{proposal.words}".strip(),
+                proposal.transcript,
                 [t for t in comparison.fixed if t in spec.predicted_fixes],
             )
-    shop.reject(candidate if isinstance(candidate, str) else tree, spec, refusal)
+    shop.reject(candidate if isinstance(candidate, str) else tree, spec, refusal, kind)
     return None
 
 
 def static_checks(
+    shop: Workshop, base_tree: str, candidate: str, spec: ModificationSpec
+) -> str | None:
+    """What needs no task: one sentence that refuses the spec's candidate, or None."""
+    files = [edit.file for edit in spec.edits]
+    return check_code(shop, base_tree, candidate, files, all_text(spec))
+
+
+def check_code(
     shop: Workshop, base_tree: str, candidate: str, files: list[str], added: str
 ) -> str | None:
     """Leakage, imports, the harness's own tests: one sentence that refuses, or None.
@@ -253,6 +308,7 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
         return None  # so much was known of them already
     candidate = stack[-1].tree
     shop.tell(f"Hidden tasks decide on: {' + '.join(c.spec.title for c in stack)}")
+    shop.observation.watch(tree, candidate, [(c.spec, c.pattern) for c in stack])
     verdict, comparison = compare_hidden(shop, tree, candidate)
     if verdict.decision == "accept":
         return Decision(stack, verdict, comparison)
@@ -264,7 +320,7 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
         if verdict.decision == "undecidable":
             shop.leave_undecided(stack, verdict.reason)
         else:
-            shop.reject(candidate, stack[0].spec, verdict.reason)
+            shop.reject(candidate, stack[0].spec, verdict.reason, "hidden")
             shop.tried[tree].add(stack[0].spec.origin)
         return None
     half = len(stack) // 2
@@ -330,6 +386,7 @@ def compare_hidden(
             f"{verdict.reason.removesuffix('.')}; the state is self-reported, no environment "
             "process kept it."
         )
+    shop.observation.fill(verdict, candidate, flatten(control), flatten(changed))
     return verdict, comparison
 
 
@@ -342,15 +399,18 @@ def compare_with(shop: Workshop, other: Runner, trees: tuple[str, str], name: st
     return compare_other_model(other.model, compare(arm(control), arm(changed), shop.table.trials))
 
 
-def commit(shop: Workshop, base: str, decision: Decision) -> Generation:
+def commit(shop: Workshop, base: str, decision: Decision, reverts: str = "") -> Generation:
     """One commit per repair; the last one carries the generation's figures."""
     messages = [
-        (change.tree, RepairMessage(change.spec, change.pattern, change.explanation))
+        (
+            change.tree,
+            RepairMessage(change.spec, change.pattern, change.explanation, change.transcript),
+        )
         for change in decision.kept
     ]
     before, after = decision.comparison.scores
     figures = GenerationFigures(
-        decision.verdict, sandbox=shop.runner.sandbox.level, before=before, after=after
+        decision.verdict, shop.runner.sandbox.level, before=before, after=after, reverts=reverts
     )
     return record_generation(shop.repository, base_commit=base, repairs=messages, figures=figures)
 

@@ -144,11 +144,30 @@ class Expected(Part):
     answer: str | None = None
 
 
+class Ran(Part):
+    """Which lines that were watched ran in an episode: file → line numbers, from 1.
+
+    `lines` ran in functions, `imported` in modules and class bodies; of the watched lines,
+    `runnable` can run in functions and `importable` at import, as far as their files were
+    loaded. `opened` are files that are no code. `blind`: a Python process was started that could
+    not be watched; `other`: a program that is not Python.
+    """
+
+    lines: dict[str, list[int]] = Field(default_factory=dict)
+    imported: dict[str, list[int]] = Field(default_factory=dict)
+    runnable: dict[str, list[int]] = Field(default_factory=dict)
+    importable: dict[str, list[int]] = Field(default_factory=dict)
+    opened: list[str] = Field(default_factory=list)
+    blind: bool = False
+    other: bool = False
+
+
 class Episode(Record):
     """One run of one task by one model on one harness revision.
 
     The harness writes everything but `score`, `outcome` and `score_breakdown`, which only
-    the scorer sets. `expected` is present only where a foreign record carried it.
+    the scorer sets. `expected` is present only where a foreign record carried it, `ran` where
+    lines were watched.
     """
 
     source: str = ""
@@ -166,6 +185,7 @@ class Episode(Record):
     wall_s: float | None = None
     usage: Usage = Field(default_factory=Usage)
     expected: Expected | None = None
+    ran: Ran | None = None
 
 
 # --- failure analysis ---------------------------------------------------------------------
@@ -312,6 +332,24 @@ class OtherModel(Part):
     p_value: float | None = None
 
 
+class Accommodation(Part):
+    """Which edits serve only the tasks that they were derived from.
+
+    `acted` says for each edit on how many of `other_tasks`, from which it was not derived, it
+    acted. `narrow` are the positions of edits, from 0, that acted on none of them, or that hold
+    values of tasks. `ratio` is the narrow ones' share of all edits. `shrunk` says what the
+    edits take away from what the harness could do, `flags` what in them looks like a task.
+    """
+
+    edits: int = 0
+    other_tasks: int = 0
+    acted: list[int] = Field(default_factory=list)
+    narrow: list[int] = Field(default_factory=list)
+    ratio: float | None = None
+    shrunk: list[str] = Field(default_factory=list)
+    flags: list[str] = Field(default_factory=list)
+
+
 class Cost(Part):
     model_calls: int = 0
     tokens: int = 0
@@ -330,6 +368,7 @@ class Verdict(Record):
     tasks: int = 0
     trials: int = 0
     activated: list[bool] = Field(default_factory=list)
+    accommodation: Accommodation | None = None
     reused: int = 0
     rerun: int = 0
     diverged: int = 0

@@ -9,7 +9,7 @@ from unidiff.patch import PatchSet
 from bot.config import PathGlobs
 from bot.display import count
 from bot.edit.review import review_files
-from bot.evolve import compare_hidden, static_checks
+from bot.evolve import check_code, compare_hidden
 from bot.gate.paired_test import Comparison, compare
 from bot.records import Verdict
 from bot.workshop import Workshop, arm
@@ -35,10 +35,12 @@ def gate_revisions(shop: Workshop, before: str, after: str) -> Gated:
     if not changed:
         return Gated(Verdict(decision="reject", reason="The two revisions hold the same files."))
     gated = Gated(Verdict(decision="reject", reason=""), notes=_notes(shop, changed))
-    refusal = _static(shop, before, after, changed)
+    patch = _difference(shop, before, after, changed)
+    refusal = _static(shop, before, after, changed, patch)
     if refusal is not None:
         gated.verdict.reason = refusal
         return gated
+    shop.observation.watch_difference(before, after, patch)
     control = shop.run_train(before)
     candidate = shop.run_train(after)
     gated.train = compare(arm(control), arm(candidate), shop.table.trials)
@@ -72,19 +74,35 @@ def _notes(shop: Workshop, changed: list[str]) -> list[str]:
     return notes
 
 
-def _static(shop: Workshop, before: str, after: str, changed: list[str]) -> str | None:
+def _difference(shop: Workshop, before: str, after: str, changed: list[str]) -> PatchSet:
+    """What differs but for the splits: a task in them leaks nothing into the harness."""
+    splits = shop.table.splits.paths().values()
+    harness = [path for path in changed if path not in splits]
+    if not harness:
+        return PatchSet("")
+    return PatchSet(
+        shop.repository.git(
+            "diff",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-renames",
+            "-U0",
+            before,
+            after,
+            "--",
+            *harness,
+        )
+    )
+
+
+def _static(
+    shop: Workshop, before: str, after: str, changed: list[str], patch: PatchSet
+) -> str | None:
     read = shop.repository.read_files
     old, new = read(before, changed), read(after, changed)
     refusal = review_files(old, new, python=str(shop.runner.python), allow=shop.table.allow)
     if refusal is not None:
         return refusal
-    # Tasks are made of ids and answers: a split that differs leaks nothing into the harness.
-    splits = shop.table.splits.paths().values()
-    harness = [path for path in changed if path not in splits]
-    patch = shop.repository.git(
-        "diff", "--no-color", "--no-ext-diff", "--no-renames", "-U0", before, after, "--", *harness
-    )
-    added = "\n".join(
-        line.value for file in PatchSet(patch) for hunk in file for line in hunk if line.is_added
-    )
-    return static_checks(shop, before, after, [path for path in harness if path in new], added)
+    added = "".join(line.value for file in patch for hunk in file for line in hunk if line.is_added)
+    files = [file.path for file in patch if file.path in new]
+    return check_code(shop, before, after, files, added)

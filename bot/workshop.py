@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
@@ -15,6 +15,7 @@ from bot.batch.run import Job, Runner
 from bot.batch.store import EpisodeStore
 from bot.batch.tasks import Splits
 from bot.config import HarnessTable, PathGlobs
+from bot.diagnose.catalog import NotApplicable, Situation
 from bot.display import Progress
 from bot.edit.apply import apply_spec
 from bot.edit.reading import read_commit
@@ -25,6 +26,7 @@ from bot.git.repository import Repository
 from bot.lineage.generations import Generation
 from bot.lineage.journal import Journal
 from bot.lineage.rejected import record_rejected
+from bot.observation import Observation
 from bot.records import (
     Episode,
     Expected,
@@ -41,6 +43,16 @@ Results = dict[str, list[Episode]]
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """A spec, or why there is none; `words` are what was said for and against it."""
+
+    by: str
+    answer: ModificationSpec | NotApplicable
+    words: str = ""
+    transcript: str = ""
+
+
+@dataclass(frozen=True)
 class Change:
     """A spec that applied: the tree it gave, and what the train split says of it."""
 
@@ -48,6 +60,7 @@ class Change:
     pattern: Pattern
     tree: str
     explanation: str
+    transcript: str = ""
     observed_fixes: list[str] = field(default_factory=list)
 
 
@@ -121,6 +134,8 @@ class Workshop:
     journal: Journal
     tell: Callable[[str], None]
     others: Sequence[Runner] = ()  # one for each other model
+    # Asks a panel instead of the catalog; the tree, the generation's number, the situations.
+    consult: Callable[[str, int, Sequence[Situation]], Mapping[str, Proposal]] | None = None
     errors: ErrorBudget = field(default_factory=ErrorBudget)
     report: Report = field(default_factory=Report)
     # Hidden task → gain of a second run of the unchanged harness over the first, in trials.
@@ -129,6 +144,10 @@ class Workshop:
     undecided: list[Undecided] = field(default_factory=list)
     # Tree → origins of the specs that were tried on it and are not to be tried there again.
     tried: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def __post_init__(self) -> None:
+        train = self.splits["train"]
+        self.observation = Observation(self.repository, self.runner, self.table, train)
 
     def hidden_tasks(self) -> list[Task]:
         """The select split in an order of its own: a part of it is like the whole."""
@@ -215,7 +234,9 @@ class Workshop:
         for change in changes:
             result = self.apply(tree, change.spec)
             if isinstance(result, Refusal):
-                self.reject(tree, change.spec, f"It does not apply alone: {result.message}")
+                self.reject(
+                    tree, change.spec, f"It does not apply alone: {result.message}", "apply"
+                )
                 return None
             if result != tree:
                 tree = result
@@ -248,11 +269,17 @@ class Workshop:
         kept = {change.spec.origin for change in decision.kept}
         self.undecided = [u for u in self.undecided if u.change.spec.origin not in kept]
 
-    def reject(self, tree: str, spec: ModificationSpec, reason: str) -> None:
-        """A rejected candidate is kept, with its spec and reason, so that it is not forgotten."""
+    def reject(self, tree: str, spec: ModificationSpec, reason: str, kind: str) -> None:
+        """A rejected candidate is kept, with its spec and reason, so that it is not forgotten.
+
+        `kind` says which check refused it: `apply`, `static`, `train` or `hidden`.
+        """
         self.tell(f"Rejected: {spec.title}. {reason}")
         self.report.rejected.append(Rejection(spec.title, spec.pattern, reason))
-        record_rejected(self.repository, tree=tree, spec=spec, reason=reason)
+        base = self.journal.base
+        record_rejected(
+            self.repository, tree=tree, spec=spec, reason=reason, base_commit=base, kind=kind
+        )
 
 
 def expectation(task: Task) -> Expected:

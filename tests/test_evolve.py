@@ -135,6 +135,9 @@ def test_a_generation_is_made_proven_and_committed(
         assert "Ecdysis-Generation: 1" in trailers
         assert "Ecdysis-Pattern: " in trailers
     assert "Ecdysis-Score: " in trailers
+    # Every edit is proven to have run, and acts on tasks that it was not derived from.
+    assert re.search(r"^Ecdysis-Activated: (\d+)/\1$", trailers, re.MULTILINE)
+    assert re.search(r"^Ecdysis-Accommodation: 0/\d+$", trailers, re.MULTILINE)
     changed = repository.git("diff", "--name-only", head, "ecdysis/gen-0001").split()
     assert changed == ["harness/actions.py"]
     assert not list((repository.git_dir / "ecdysis").glob("evolve/*"))

@@ -70,7 +70,7 @@ def make_episode(
     problem = why_not
     episode: Episode | None = None
     if body is not None:
-        own = {k: v for k, v in body.items() if k not in SCORER_FIELDS}
+        own = {k: v for k, v in body.items() if k not in (*SCORER_FIELDS, "ran")}
         if own.get("task_id", identity["task_id"]) != identity["task_id"]:
             problem = "The harness wrote an episode of another task."
         else:

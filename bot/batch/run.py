@@ -22,6 +22,7 @@ from bot.batch.build import build_environment
 from bot.batch.episode import make_episode, parse_written, read_written
 from bot.batch.score import apply_score, make_invalid
 from bot.batch.surroundings import Attempt, Place, Surroundings
+from bot.batch.watch import Lines, Notes, Plan, can_watch, write_plan
 from bot.batch.workplace import Workplace
 from bot.batch.world import WorldFailed, start_world
 from bot.config import HarnessTable
@@ -74,6 +75,7 @@ class Runner:
         self._parallel = parallel or table.model.slots
         self._on_calls = on_calls
         self._idle: dict[str, queue.SimpleQueue[Place]] = {}
+        self._watched: dict[str, Plan] = {}  # by tree
         self._lock = threading.Lock()
         self._given_up = threading.Event()
         self.model = endpoint.name
@@ -112,6 +114,12 @@ class Runner:
         self._workplace.close()
 
     # --- episodes -------------------------------------------------------------------------
+
+    def watch(self, tree: str, lines: Lines) -> None:
+        """From now on, episodes of `tree` say in `ran` which of the lines ran."""
+        if can_watch(self.table.run):
+            folder = self._workplace.private_folder() / "w"
+            self._watched[tree] = write_plan(folder, lines)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Episode]]:
         """Each job with its episode, as they end; they are started in the given order.
@@ -202,6 +210,7 @@ class Runner:
                 make_invalid(episode, "The run was given up.")
             else:
                 apply_score(episode, self._score(place, job.task, episode))
+            episode.ran = place.notes.read() if place.notes is not None else None
             episode.wall_s = round(time.monotonic() - started, 3)
             return episode
         finally:
@@ -234,6 +243,8 @@ class Runner:
         until = time.monotonic() + self.table.limits.episode_s
         why_not, stray = "The worker ended without an episode.", 0
         try:
+            if place.notes is not None:
+                place.notes.next_turn()
             place.worker.send(json.dumps(task.without_expected()).encode())
             while (line := place.worker.read_line(until - time.monotonic())) is not None:
                 body, why_not = parse_written(line)
@@ -330,6 +341,9 @@ class Runner:
                 self._retire(place)
         folder = self._workplace.episode_folder()
         place = Place(folder, folder / "h", self._proxy.lease())
+        if job.tree in self._watched:
+            turn = place.task.with_name("turn") if self.table.worker else None
+            place.notes = Notes(self._watched[job.tree], folder / "ran", turn)
         self._workplace.copy(job.tree, place.copy, whole=False)
         place.make_folders()
         place.task.write_text(task, encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.batch.build import BuiltEnvironment
+from bot.batch.watch import Notes
 from bot.config import HarnessTable
 from bot.llm.proxy import Lease
 from bot.sandbox import Finished, ModelDoor, ProcessLimits, Running, View
@@ -23,6 +24,8 @@ class Place:
     lease: Lease
     worker: Running | None = None
     served: int = 0
+    notes: Notes | None = None
+    """Of the tracer, where lines of the revision are watched."""
 
     @property
     def workdir(self) -> Path:
@@ -52,6 +55,8 @@ class Place:
     def make_folders(self) -> None:
         for folder in (self.workdir, self.task.parent, self.episode.parent, self.address.parent):
             folder.mkdir()
+        if self.notes is not None:
+            self.notes.make()
 
 
 @dataclass
@@ -113,6 +118,7 @@ class Surroundings:
         return env
 
     def harness_env(self, place: Place) -> dict[str, str]:
+        """What a process of the harness gets; with the tracer's where the place is watched."""
         env = {
             **self.plain_env(place.workdir, place.copy),
             "OPENAI_BASE_URL": place.lease.base_url,
@@ -124,6 +130,9 @@ class Surroundings:
         for name in self.table.pass_env:
             if name in os.environ:
                 env[name] = os.environ[name]
+        if place.notes is not None:
+            paths = [str(place.notes.plan.folder), *filter(None, [env.get("PYTHONPATH")])]
+            env |= {"PYTHONPATH": os.pathsep.join(paths), **place.notes.env()}
         return env
 
     def shown(self) -> tuple[Path, ...]:
@@ -132,9 +141,13 @@ class Surroundings:
         return (*self.built.readable(), *named)
 
     def harness_view(self, place: Place, model: ModelDoor) -> View:
+        notes = place.notes
         return View(
-            readable=(*self.shown(), place.task.parent),
-            writable=(place.copy, place.workdir, place.episode.parent),
+            readable=(*self.shown(), place.task.parent, *([notes.plan.folder] if notes else [])),
+            writable=(
+                *(place.copy, place.workdir, place.episode.parent),
+                *([notes.folder] if notes else []),
+            ),
             sockets=(place.address.parent,) if self.table.environment else (),
             model=model,
         )

@@ -41,12 +41,12 @@ def open_bench(
     table: HarnessTable,
     base: str,
     *,
-    command: str = "evolve",
+    journal: str = "evolve",
     isolation: str | None = None,
     others: Sequence[ModelTable] = (),
     settings: dict[str, Any] | None = None,
 ) -> Iterator[Bench]:
-    """Endpoints, sandbox, runners and journal for `command` on the commit `base`.
+    """Endpoints, sandbox, runners and a journal of this name for work on the commit `base`.
 
     `others` are further models; `settings` tell this run from others beside the table. Ctrl-C
     becomes Interrupted, which says what is kept; the journal stays then, and when the budget is
@@ -73,7 +73,7 @@ def open_bench(
                 repository, table, base=tree, endpoint=endpoints[-1], budget=budget, sandbox=sandbox
             )
             runners.append(stack.enter_context(runner))
-        journal = stack.enter_context(
+        kept = stack.enter_context(
             open_journal(
                 repository.git_dir,
                 base=base,
@@ -83,13 +83,13 @@ def open_bench(
                     "endpoint": endpoints[0].settings,
                     **(settings or {}),
                 },
-                command=command,
+                name=journal,
             )
         )
-        if journal.resumed:
+        if kept.resumed:
             say("Going on with the run that was interrupted here.")
-        shop = Workshop(repository, table, runners[0], splits, journal, say, runners[1:])
-        shop.errors.used = list(journal.used)
+        shop = Workshop(repository, table, runners[0], splits, kept, say, runners[1:])
+        shop.errors.used = list(kept.used)
         try:
             yield Bench(shop, budget)
         except KeyboardInterrupt:
@@ -102,7 +102,7 @@ def open_bench(
 
 def other_model(table: HarnessTable, name: str) -> ModelTable:
     """The model `name`: one of `other_models`, or another one of the harness's own endpoint."""
-    from bot.llm.endpoint import EMBEDDED
+    from bot.config import EMBEDDED
 
     for model in table.other_models:
         if model.name == name:

@@ -192,7 +192,8 @@ def check_model(name: str, table: ModelTable) -> Finding:
 def check_models(table: HarnessTable) -> list[Finding]:
     """The harness's model, and every other model that the table names."""
     others = [(f"other model {n}", model) for n, model in enumerate(table.other_models, 1)]
-    panel = [(f"panel {role}", model) for role, model in table.panel.items()]
+    models = table.panel.models() if table.panel else {}
+    panel = [(f"panel {role}", model) for role, model in models.items()]
     return [check_model(name, model) for name, model in [("model", table.model), *others, *panel]]
 
 

@@ -49,7 +49,7 @@ def command(before: str, after: str, repo: Path, isolation: str | None, as_json:
         repository,
         table,
         a,
-        command="gate",
+        journal="gate",
         isolation=isolation,
         others=table.other_models,
         settings={"against": trees[1]},

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.commands.options import json_option, repo_option
-from bot.display import count, printable
 from bot.errors import NothingFound
 
 if TYPE_CHECKING:
+    from bot.git.objects import CommitRecord
     from bot.git.repository import Repository
-    from bot.lineage.generations import Generation, Repair
+    from bot.lineage.generations import Generation
+    from bot.lineage.merges import Merges
+    from bot.lineage.rejected import RejectedCandidate
 
 FETCH = "ecdysis fetch"
+
+
+@dataclass(frozen=True)
+class History:
+    """What `log` shows: generations newest first, what they stand on, what was merged into HEAD.
+
+    `rejected` are the candidates that are not older than the generations, newest first.
+    """
+
+    generations: Sequence[Generation]
+    parents: dict[int, int | CommitRecord]
+    merges: Merges
+    rejected: Sequence[RejectedCandidate]
+    test_reads: int
 
 
 @click.command("log")
@@ -29,83 +47,62 @@ FETCH = "ecdysis fetch"
 def command(repo: Path, most: int | None, as_json: bool) -> None:
     """List the generations, newest first: their repairs, their figures, their commits.
 
+    The marks on the left lead from each generation (*) to the one it stands on, and at last to
+    the commit where it began (o); rejected candidates (x) stand above what they were tried on.
+    A generation is `merged` when its repairs are in HEAD, also by a squash, a rebase or a
+    cherry-pick; `reverted` when they were there; else `accepted`.
+
     Everything comes from the repository's commits and refs; nothing else is needed.
     Exit code 1: there are no generations yet.
     """
+    from bot.commands.log_text import write_log
     from bot.git.repository import Repository
 
-    repository = Repository.open(repo)
-    generations = read_newest_first(repository)[:most]
-    if as_json:
-        click.echo(json.dumps(describe_log(repository, generations)))
-    else:
-        for line in write_log(repository, generations):
-            click.echo(line)
-    if not generations:
+    gc.disable()  # thousands of small objects, all of which are needed until the end
+    try:
+        history = read_history(Repository.open(repo), most)
+        text = json.dumps(describe_log(history)) if as_json else "\n".join(write_log(history))
+    finally:
+        gc.enable()
+    if text:
+        click.echo(text)
+    if not history.generations:
         raise NothingFound("There are no generations yet.", "Make one: ecdysis evolve")
 
 
 def generation_lines(folder: Path) -> list[str]:
     """What `ecdysis log` prints for the repository that holds `folder`; empty without any."""
+    from bot.commands.log_text import write_log
     from bot.git.repository import Repository
 
-    repository = Repository.open(folder)
-    return write_log(repository, read_newest_first(repository))
+    return write_log(read_history(Repository.open(folder)))
 
 
-def read_newest_first(repository: Repository) -> list[Generation]:
-    """Every generation, newest first."""
-    from bot.lineage.generations import list_generations
+def read_history(repository: Repository, most: int | None = None) -> History:
+    """Everything that `log` shows, of the newest `most` generations."""
+    from bot.lineage.generations import GENERATION_PLACES, find_parents
+    from bot.lineage.ledger import LEDGER_REF, count_test_reads
+    from bot.lineage.merges import find_merges
+    from bot.lineage.rejected import REJECTED_PREFIX, list_rejected
+    from bot.lineage.summaries import list_summaries
 
-    return list_generations(repository)[::-1]
-
-
-def write_log(repository: Repository, generations: list[Generation]) -> list[str]:
-    """The lines for a person: each generation's figures, then its repairs; what is missing."""
-    from bot.lineage.ledger import count_test_reads
-
-    lines: list[str] = []
-    for generation in generations:
-        when = day(generation.repairs[-1].when)
-        head = f"gen-{generation.number:04d}  {generation.commit[:10]}  {when}"
-        lines.append(f"{head}  {figures_line(generation)}")
-        for repair in generation.repairs:
-            lines.append(f"    {printable(repair.message.title, 72)}")
-            pattern = printable(repair.message.trailers.get("Pattern", ""), 72)
-            lines.append(f"        {pattern}  [{origin_of(repair)}]")
-    reads = count_test_reads(repository) if generations else 0
-    if reads:
-        lines.append(f"The sealed test split was read {count(reads, 'time')}.")
-    lines += [f"Note: {sentence}" for sentence in find_missing(generations)]
-    return lines
+    refs = repository.refs(*GENERATION_PLACES, REJECTED_PREFIX, LEDGER_REF)
+    every = list_summaries(repository, refs)
+    kept = every[-most:] if most else every
+    found = list_rejected(repository, refs)
+    rejected = sorted(found, key=lambda item: item.when, reverse=True)
+    if len(kept) < len(every):
+        rejected = [item for item in rejected if item.when >= kept[0].repairs[-1].when]
+    return History(
+        kept[::-1],
+        find_parents(repository, every),
+        find_merges(repository, kept),
+        rejected,
+        count_test_reads(repository) if LEDGER_REF in refs else 0,
+    )
 
 
-def figures_line(generation: Generation) -> str:
-    """`score 11/24 -> 21/24, 10 fixed, 0 broken, noise band 1, p = 0.001`; what is known of it."""
-    figures = generation.figures
-    parts = [
-        (figures.get("Score"), "score {}"),
-        (figures.get("Fixed"), "{} fixed"),
-        (figures.get("Broken"), "{} broken"),
-        (figures.get("Noise-Band"), "noise band {}"),
-        (figures.get("P-Value"), "p = {}"),
-    ]
-    return ", ".join(form.format(printable(value, 40)) for value, form in parts if value)
-
-
-def origin_of(repair: Repair) -> str:
-    return printable(repair.message.trailers.get("Origin", "unknown origin"), 60)
-
-
-def day(when: int) -> str:
-    """Seconds since 1970 as a date, UTC."""
-    try:
-        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
-    except (ValueError, OverflowError, OSError):
-        return "no date"
-
-
-def find_missing(generations: list[Generation]) -> list[str]:
+def find_missing(generations: Sequence[Generation]) -> list[str]:
     """What this clone does not hold, in sentences that say how to get it."""
     found = []
     if any(not generation.ref.startswith("refs/ecdysis/") for generation in generations):
@@ -122,15 +119,42 @@ def find_missing(generations: list[Generation]) -> list[str]:
     return found
 
 
-def describe_log(repository: Repository, generations: list[Generation]) -> dict[str, Any]:
-    """What `--json` prints: `generations[]`, newest first, `test_reads`, `missing[]`."""
-    from bot.lineage.ledger import count_test_reads
+def describe_log(history: History) -> dict[str, Any]:
+    """What `--json` prints: `generations[]` and `rejected[]`, newest first, and what is missing.
 
+    To each generation as `show` has it come `parent` (a number, null where it stands on another
+    commit), `status`, and for each repair `merged`: the commit by which it reached HEAD and how
+    that was seen, by the `commit` itself, a `message`, a `tree` or the `files`.
+    """
+    generations = []
+    for generation in history.generations:
+        parent = history.parents.get(generation.number)
+        described = describe_generation(generation) | {
+            "parent": parent if isinstance(parent, int) else None,
+            "status": history.merges.status(generation),
+        }
+        for item in described["repairs"]:
+            merge = history.merges.reached.get(item["commit"])
+            item["merged"] = {"commit": merge.commit, "how": merge.how} if merge else None
+        generations.append(described)
     return {
         "format_version": 1,
-        "generations": [describe_generation(generation) for generation in generations],
-        "test_reads": count_test_reads(repository),
-        "missing": find_missing(generations),
+        "generations": generations,
+        "rejected": [
+            {
+                "ref": item.ref,
+                "commit": item.commit,
+                "base": item.base or None,
+                "title": item.title,
+                "pattern": item.pattern,
+                "origin": item.origin,
+                "reason": item.reason,
+                "spec": item.digest,
+            }
+            for item in history.rejected
+        ],
+        "test_reads": history.test_reads,
+        "missing": find_missing(history.generations),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,12 @@ from bot.commands.options import json_option, repo_option
 from bot.errors import NothingFound
 
 if TYPE_CHECKING:
+    from bot.commands.apply import EditRules
+    from bot.edit.moving import Reapplied
+    from bot.edit.refusal import Refusal
     from bot.git.repository import Repository
     from bot.lineage.generations import Generation, Repair
+    from bot.records import ModificationSpec
 
 
 @dataclass(frozen=True)
@@ -62,13 +67,37 @@ def command(
     repository = Repository.open(repo)
     generation = find_generation(repository, name)
     base = repository.resolve_commit(onto)
-    moved, tip, notes = move_repairs(repository, generation, base, check)
-    target = branch or f"ecdysis/gen-{generation.number:04d}-onto-{base[:10]}"
-    if tip != base and not check:
-        from bot.lineage.evidence import add_notes
+    target = branch or f"{generation.branch}-onto-{base[:10]}"
+    moved = move(repository, generation, base, target, "Rebased-From", check=check)
+    after = f"Its figures were measured on the old base. Next: git log -p {base[:10]}..{target}"
+    show(moved, generation, target, base, check, as_json, after)
+    refuse_nothing(moved, generation, onto)
 
-        repository.update_refs([(f"refs/heads/{target}", tip, None), add_notes(repository, notes)])
-    show(moved, generation, target, base, check, as_json)
+
+def move(
+    repository: Repository,
+    generation: Generation,
+    base: str,
+    branch: str,
+    origin: str,
+    *,
+    check: bool,
+    more: Mapping[str, str] | None = None,
+) -> list[Moved]:
+    """What becomes of each repair on the commit `base`; without `check`, they go to a new branch.
+
+    The trailer `origin` of each new commit names the old one; `more` trailers follow.
+    """
+    from bot.lineage.evidence import add_notes
+
+    moved, tip, notes = move_repairs(repository, generation, base, check, origin, more or {})
+    if tip != base and not check:
+        repository.update_refs([(f"refs/heads/{branch}", tip, None), add_notes(repository, notes)])
+    return moved
+
+
+def refuse_nothing(moved: list[Moved], generation: Generation, onto: str) -> None:
+    """Raise NothingFound where every repair was refused."""
     if not any(item.status != "refused" for item in moved):
         raise NothingFound(
             f"No repair of generation {generation.number} applies to {onto}.",
@@ -77,10 +106,15 @@ def command(
 
 
 def move_repairs(
-    repository: Repository, generation: Generation, base: str, check: bool
+    repository: Repository,
+    generation: Generation,
+    base: str,
+    check: bool,
+    origin: str,
+    more: Mapping[str, str],
 ) -> tuple[list[Moved], str, dict[str, bytes]]:
     """What became of each repair, the last commit written, and the notes of the new commits."""
-    from bot.commands.apply import edit_rules, reapply_on
+    from bot.commands.apply import edit_rules
     from bot.edit.refusal import Refusal
     from bot.lineage.evidence import move_note, read_note, stored_spec
     from bot.lineage.message import write_moved_message
@@ -98,7 +132,7 @@ def move_repairs(
             missing = "its spec is not in this clone (`ecdysis fetch` gets the notes)"
             moved.append(Moved(repair, "refused", None, "no_spec", missing))
             continue
-        result = reapply_on(repository, spec, parent, tree, rules)
+        result = reapply(repository, spec, parent, tree, rules)
         if isinstance(result, Refusal):
             moved.append(Moved(repair, "refused", None, result.kind, result.message))
             continue
@@ -109,11 +143,34 @@ def move_repairs(
         tree = repository.write_tree(tree, dict(result.applied.files))
         commit = None
         if not check:
-            message = write_moved_message(repair.message, result.spec, repair.commit)
+            trailers = {origin: repair.commit, **more}
+            message = write_moved_message(repair.message, result.spec, trailers)
             commit = tip = repository.commit_tree(tree, [tip], message)
             notes[commit] = move_note(note, result.spec, repair.commit)
         moved.append(Moved(repair, "moved", commit, reworded=reworded))
     return moved, tip, notes
+
+
+def reapply(
+    repository: Repository, spec: ModificationSpec, made_on: str, onto: str, rules: EditRules
+) -> Reapplied | Refusal:
+    """A spec that was made on one commit, for the tree `onto`, whose table may name other files."""
+    from bot.commands.apply import edit_rules, reapply_on
+    from bot.edit.apply import apply_spec
+    from bot.edit.moving import Reapplied
+    from bot.edit.reading import read_commit
+    from bot.edit.refusal import Refusal
+
+    theirs = edit_rules(repository, made_on).editable
+    if theirs == rules.editable:
+        return reapply_on(repository, spec, made_on, onto, rules)
+    # To be followed, the spec must be understood where it was made.
+    both = rules._replace(editable=[*rules.editable, *theirs])
+    result = reapply_on(repository, spec, made_on, onto, both)
+    if isinstance(result, Refusal):
+        return result
+    applied = apply_spec(result.spec, read_commit(repository, onto), **rules._asdict())
+    return applied if isinstance(applied, Refusal) else Reapplied(result.spec, applied)
 
 
 def show(
@@ -123,7 +180,9 @@ def show(
     base: str,
     check: bool,
     as_json: bool,
+    after: str,
 ) -> None:
+    """Say what became of each repair; `after` is the last line where a branch was written."""
     written = not check and any(item.status == "moved" for item in moved)
     if as_json:
         click.echo(
@@ -151,9 +210,7 @@ def show(
         else:
             click.echo(f"no longer applies: {title} ({item.kind}): {printable(item.reason, 300)}")
     if written:
-        click.echo(
-            f"Its figures were measured on the old base. Next: git log -p {base[:10]}..{branch}"
-        )
+        click.echo(after)
     elif check and any(item.status == "moved" for item in moved):
         click.echo("Next: the same command without --check")
 

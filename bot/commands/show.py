@@ -28,8 +28,9 @@ LONGEST_DIFF = 5000
 @click.argument("name", metavar="GENERATION")
 @repo_option
 @click.option("--diff", "with_diff", is_flag=True, help="Show what each repair changes, and why.")
+@click.option("--transcript", is_flag=True, help="Show what the panel behind each repair said.")
 @json_option
-def command(name: str, repo: Path, with_diff: bool, as_json: bool) -> None:
+def command(name: str, repo: Path, with_diff: bool, transcript: bool, as_json: bool) -> None:
     """Show one GENERATION: what kept failing, why, and what its repairs do about it.
 
     GENERATION is 3, gen-0003 or the name of its branch. Everything comes from git.
@@ -40,13 +41,15 @@ def command(name: str, repo: Path, with_diff: bool, as_json: bool) -> None:
     repository = Repository.open(repo)
     generation = find_generation(repository, name)
     if as_json:
-        click.echo(json.dumps(describe(repository, generation, with_diff)))
+        click.echo(json.dumps(describe(repository, generation, with_diff, transcript)))
         return
-    for line in write(repository, generation, with_diff):
+    for line in write(repository, generation, with_diff, transcript):
         click.echo(line)
 
 
-def write(repository: Repository, generation: Generation, with_diff: bool) -> list[str]:
+def write(
+    repository: Repository, generation: Generation, with_diff: bool, with_transcript: bool = False
+) -> list[str]:
     """The lines for a person."""
     paint = Paint()
     lines = [
@@ -72,13 +75,80 @@ def write(repository: Repository, generation: Generation, with_diff: bool) -> li
             diff = diff_of(repository, generation, repair.commit)
             hunks = explain(repository, generation, repair, diff)
             lines += ["", *paint_diff(diff, hunks, paint)]
+        if with_transcript:
+            lines += ["", *transcript_lines(repository, repair, paint)]
     lines += [f"Note: {sentence}" for sentence in find_missing([generation])]
     return lines
 
 
-def describe(repository: Repository, generation: Generation, with_diff: bool) -> dict[str, Any]:
+def transcript_lines(repository: Repository, repair: Repair, paint: Paint) -> list[str]:
+    """Who said what, round by round, without the questions; one sentence where nobody did."""
+    from bot.lineage.evidence import read_transcript
+    from bot.llm.transcript import Transcript
+
+    text = read_transcript(repository, repair.commit)
+    if text is None:
+        origin = repair.message.trailers.get("Origin", "")
+        if not origin.startswith("panel:"):
+            return ["    No panel was asked: the repair is the catalog's."]
+        return ["    The transcript is not in this clone: ecdysis fetch"]
+    lines = []
+    for record in Transcript.from_text(text).records:
+        _, number, role, *attempt = record.label.split("/")
+        spent = record.usage
+        lines += [
+            paint.strong(f"    {role}, round {number}")
+            + f"  {'/'.join(attempt)}  {printable(record.model, 60)}, "
+            f"{spent.prompt_tokens or 0} + {spent.completion_tokens or 0} tokens, "
+            f"{record.seconds:.1f} s, {record.outcome}"
+        ]
+        lines += [f"      {line}".rstrip() for line in readable(record.answer)]
+        lines.append("")
+    return lines
+
+
+def readable(answer: str) -> list[str]:
+    """A role's answer as `name: value` lines; as it is where it is no JSON object."""
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        value = answer
+    rows: list[str] = []
+
+    def put(name: str, inner: Any, indent: str) -> None:
+        if isinstance(inner, dict):
+            rows.extend([f"{indent}{name}"] if name else [])
+            for key, part in inner.items():
+                put(f"{key}:", part, indent + ("  " if name else ""))
+        elif isinstance(inner, list):
+            rows.append(f"{indent}{name}{'' if inner else ' none'}")
+            for part in inner:
+                put("-", part, f"{indent}  ")
+        else:
+            said = printable(str(inner), lines=True).split("\n")
+            if len(said) == 1:
+                width = max(100 - len(indent), 40)
+                rows.extend(
+                    textwrap.wrap(
+                        f"{name} {said[0]}",
+                        width + len(indent),
+                        initial_indent=indent,
+                        subsequent_indent=f"{indent}    ",
+                    )
+                )
+            else:
+                rows.append(f"{indent}{name}")
+                rows.extend(f"{indent}    {line}" for line in said)
+
+    put("", value, "")
+    return rows
+
+
+def describe(
+    repository: Repository, generation: Generation, with_diff: bool, with_transcript: bool = False
+) -> dict[str, Any]:
     """What `--json` prints: the generation as `log --json` has it, with bodies, specs, diffs."""
-    from bot.lineage.evidence import read_note
+    from bot.lineage.evidence import read_note, read_transcript
 
     described = describe_generation(generation)
     for item, repair in zip(described["repairs"], generation.repairs, strict=True):
@@ -87,6 +157,9 @@ def describe(repository: Repository, generation: Generation, with_diff: bool) ->
         item["trailers"] = repair.message.trailers
         item["spec_record"] = note.get("spec")
         item["verdict"] = note.get("verdict")
+        if with_transcript:
+            text = read_transcript(repository, repair.commit)
+            item["transcript"] = text and [json.loads(line) for line in text.splitlines()]
         if with_diff:
             diff = diff_of(repository, generation, repair.commit)
             item["diff"] = "\n".join(diff)
@@ -102,11 +175,16 @@ def diff_of(repository: Repository, generation: Generation, commit: str) -> list
     parent = parent_of(generation, commit)
     if parent is None or parent not in repository.read_commits([parent]):
         return ["The commit below this repair is not in this clone: git fetch --unshallow"]
+    return unified_diff(repository, parent, commit)
+
+
+def unified_diff(repository: Repository, old: str, new: str) -> list[str]:
+    """The lines of the diff between two commits, without colours and foreign programs."""
     text = repository.git(
         *("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv"),
-        *("--end-of-options", parent, commit),
+        *("--end-of-options", old, new),
     )
-    return text.split("\n")
+    return text.split("\n") if text else []
 
 
 def parent_of(generation: Generation, commit: str) -> str | None:
@@ -128,7 +206,7 @@ def explain(
     from bot.lineage.evidence import read_note, stored_spec
 
     parent = parent_of(generation, repair.commit)
-    if parent is None or not diff[0].startswith("diff "):
+    if parent is None or not diff or not diff[0].startswith("diff "):
         return []
     spec = stored_spec(read_note(repository, repair.commit) or {})
     hunks = explain_diff("\n".join(diff), spec, lambda path: repository.read_file(parent, path))

@@ -145,6 +145,16 @@ def _dump(
 ) -> str | None:
     """What a statement with another expression means; None where the bot cannot tell."""
     try:
-        return ast.dump(ast.parse(module.code_for_node(put_at(statement, path, new))))
+        changed = put_at(_without_printing(statement, path), path, new)
+        return ast.dump(ast.parse(module.code_for_node(changed)))
     except (cst.CSTValidationError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _without_printing(statement: cst.CSTNode, path: Path) -> cst.CSTNode:
+    """The statement with `{x}` for each `{x=}` around a place: that prints the very parentheses."""
+    for length in range(len(path)):
+        node = node_at(statement, path[:length])
+        if isinstance(node, cst.FormattedStringExpression) and node.equal is not None:
+            statement = put_at(statement, path[:length], node.with_changes(equal=None))
+    return statement

@@ -10,7 +10,7 @@ from bot.edit.exports import exported
 from bot.edit.imports import Import, imported
 from bot.edit.names import bound_by
 from bot.edit.scopes import Mention, scan
-from bot.edit.tree import node_at
+from bot.edit.tree import Spot, node_at, walk
 
 
 def uses_of(
@@ -22,7 +22,11 @@ def uses_of(
     assert not isinstance(node.names, cst.ImportStar)
     for alias, one in zip(node.names, imported(node), strict=True):
         name = bound_by(alias)
-        if one not in names or one[0] == "__future__":
+        if one not in names:
+            continue
+        if one[0] == "__future__":
+            if one[1] == "annotations" and (notes := _annotations(module)):
+                yield "annotations", notes
             continue
         mentions = found.mentions_of(name, found.module)
         used = [m for m in mentions if not m.binds]
@@ -35,6 +39,12 @@ def uses_of(
         ]
         if nodes:
             yield (one[1] if is_dotted else name), nodes
+
+
+def _annotations(module: cst.Module) -> list[cst.CSTNode]:
+    """The annotations, whose meaning a `__future__` import changes; no other one does today."""
+    spots = walk(Spot(module), lambda node: not isinstance(node, cst.Annotation))
+    return [spot.node for spot in spots if isinstance(spot.node, cst.Annotation)]
 
 
 def _has_other(mentions: list[Mention], imported_name: str) -> bool:

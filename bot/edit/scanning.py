@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
+import unicodedata
 from collections.abc import Sequence
+from typing import Literal
 
 import libcst as cst
 
@@ -37,6 +40,19 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.ConcatenatedString)
 
 
+# Where comments on types stand: behind a statement, the head of a block, a parameter.
+_COMMENTED: dict[type[cst.CSTNode], tuple[tuple[str, ...], ...]] = {
+    cst.SimpleStatementLine: (("trailing_whitespace", "comment"),),
+    cst.SimpleStatementSuite: (("trailing_whitespace", "comment"),),
+    cst.IndentedBlock: (("header", "comment"),),
+    cst.Param: (
+        ("comma", "whitespace_after", "first_line", "comment"),
+        ("whitespace_after_param", "first_line", "comment"),
+    ),
+}
+_TYPE_COMMENT = re.compile(r"#\s*type:(?!\s*ignore\b)\s*([^#]+)")
+
+
 class Scanner:
     """Goes through a module and fills `found`."""
 
@@ -62,6 +78,8 @@ class Scanner:
 
     def _visit(self, spot: Spot, scope: Scope) -> None:
         node = spot.node
+        for way in _COMMENTED.get(type(node), ()):
+            self._type_comment(spot, way, scope)
         if isinstance(node, cst.Name):
             self._mention(node.value, spot, scope)
         elif isinstance(node, cst.FunctionDef):
@@ -115,6 +133,8 @@ class Scanner:
         self.below(spot, scope, _LABELS.get(kind, ()))
 
     def _mention(self, name: str, spot: Spot, scope: Scope, *, binds: bool = False) -> None:
+        # To Python, names are the same that are spelt with other forms of the same letters.
+        name = unicodedata.normalize("NFKC", name)
         self.found.mentions.append(Mention(name, spot, scope, binds))
 
     def _assign(self, spot: Spot, scope: Scope) -> None:
@@ -152,6 +172,10 @@ class Scanner:
         self._parameters(_child(spot, "params"), inner, scope, types)
         self._field(spot, "returns", types)
         self._field(spot, "body", inner)
+        for index, line in enumerate(getattr(node.body.body[0], "leading_lines", ())):
+            # The types of a signature may stand on the first line below it.
+            path: Path = (("body", None), ("body", 0), ("leading_lines", index))
+            self._type_comment(Spot(line, (*spot.path, *path)), ("comment",), types)
 
     def _lambda(self, spot: Spot, node: cst.Lambda, scope: Scope) -> None:
         inner = self._inner("function", spot, scope)
@@ -165,6 +189,8 @@ class Scanner:
             for index, item in enumerate(value if is_many else [value]):
                 if isinstance(item, cst.Param):
                     one = Spot(item, (*spot.path, (name, index if is_many else None)))
+                    for way in _COMMENTED[cst.Param]:
+                        self._type_comment(one, way, types)
                     self._mention(item.name.value, _child(one, "name"), inner, binds=True)
                     self._field(one, "annotation", types)
                     self._field(one, "default", scope)
@@ -241,6 +267,16 @@ class Scanner:
         for name in sorted(names_in_text(spot.node)):
             self._mention(name, spot, scope)
 
+    def _type_comment(self, spot: Spot, way: tuple[str, ...], scope: Scope) -> None:
+        """A comment that type checkers read mentions the names in it."""
+        node: object = spot.node
+        for name in way:
+            node = getattr(node, name, None)
+        if isinstance(node, cst.Comment):
+            path: Path = (*spot.path, *((name, None) for name in way))
+            for name in sorted(names_in_comment(node)):
+                self._mention(name, Spot(node, path), scope)
+
 
 _ASNAME: Path = (("asname", None), ("name", None))
 
@@ -250,10 +286,27 @@ def names_in_text(node: cst.CSTNode) -> set[str]:
     assert isinstance(node, _STRINGS)
     try:
         text = node.evaluated_value
-        parsed = ast.parse(text.strip(), mode="eval") if isinstance(text, str) else None
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return set()
-    if parsed is None:
+    return _names(text, "eval") if isinstance(text, str) else set()
+
+
+def names_in_comment(node: cst.Comment) -> set[str]:
+    """The names in a comment `# type: list[A]` or `# type: (A) -> B`; none in others."""
+    text = node.value[slice(*type_in_comment(node))]
+    return _names(text, "func_type") if text.startswith("(") else _names(text, "eval")
+
+
+def type_in_comment(node: cst.Comment) -> tuple[int, int]:
+    """Where in a comment the type stands that it gives; an empty span if it gives none."""
+    found = _TYPE_COMMENT.match(node.value)
+    return found.span(1) if found else (0, 0)
+
+
+def _names(text: str, mode: Literal["eval", "func_type"]) -> set[str]:
+    try:
+        parsed: ast.AST = ast.parse(text.strip(), mode=mode)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return set()
     return {inner.id for inner in ast.walk(parsed) if isinstance(inner, ast.Name)}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TypeGuard
 
 import libcst as cst
@@ -53,8 +54,25 @@ def _fields(node: cst.CSTNode) -> tuple[str, ...]:
     return field_names(type(node))
 
 
+def _of_plain_kind(kind: type) -> bool:
+    """Whether values of a type are as they are."""
+    return not issubclass(
+        kind,
+        (
+            *(cst.MaybeSentinel, list, tuple, cst.BaseSuite, cst.Module, cst.SimpleStatementLine),
+            *(cst.Else, cst.Subscript, *_STRINGS, *_NUMBERS),
+        ),
+    )
+
+
+# Asking `isinstance` of each value takes longer than all the rest.
+_is_plain: Callable[[type], bool] = cache(_of_plain_kind)
+
+
 def plain(value: object) -> object:
     """A value without what does not matter: text by its value, blocks as lists of statements."""
+    if _is_plain(type(value)):
+        return value
     if isinstance(value, cst.MaybeSentinel):
         return None
     if isinstance(value, list | tuple):

@@ -198,6 +198,18 @@ def _decoded(files: dict[str, str]) -> dict[str, bytes]:
     return {path: base64.b64decode(text) for path, text in files.items()}
 
 
+def answer_to(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to any request."""
+    if "old" in request:
+        return translate_edits(request)
+    files, edits = _decoded(request["files"]), request["edits"]
+    if request.get("undo"):
+        return undo_edits(files, edits)
+    if request.get("steps"):
+        return edit_in_steps(files, edits)
+    return apply_edits(files, edits)
+
+
 def main() -> None:
     request = json.load(sys.stdin)
     answer: dict[str, Any] = {}
@@ -205,14 +217,7 @@ def main() -> None:
     gc.disable()
 
     def work() -> None:
-        if "old" in request:
-            answer.update(translate_edits(request))
-        elif request.get("undo"):
-            answer.update(undo_edits(_decoded(request["files"]), request["edits"]))
-        elif request.get("steps"):
-            answer.update(edit_in_steps(_decoded(request["files"]), request["edits"]))
-        else:
-            answer.update(apply_edits(_decoded(request["files"]), request["edits"]))
+        answer.update(answer_to(request))
 
     sys.setrecursionlimit(RECURSION)
     threading.stack_size(STACK)

@@ -175,7 +175,7 @@ def needed_tasks(comparison: Comparison, alpha: float, power: float = 0.8) -> in
         return None
     mean, square = statistics.fmean(gains), statistics.fmean(gain * gain for gain in gains)
     proof, sure = -_NORMAL.inv_cdf(alpha), _NORMAL.inv_cdf(power)
-    spread = proof * math.sqrt(square) + sure * math.sqrt(square - mean * mean)
+    spread = proof * math.sqrt(square) + sure * math.sqrt(max(square - mean * mean, 0.0))
     least = math.ceil(-math.log2(alpha)) * len(gains) / sum(map(bool, gains))
     needed = math.ceil(max((spread / mean) ** 2, least))
     return needed if needed <= MOST_TASKS else None

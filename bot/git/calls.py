@@ -132,6 +132,11 @@ def failure(args: tuple[str, ...], answer: Answer) -> RepositoryError:
             f"`git {name}` found a lock of another git process: {said}.",
             "Wait for that process to end; if there is none, remove the named file.",
         )
+    if "external filter" in answer.stderr or "filter lfs failed" in answer.stderr:
+        return RepositoryError(
+            f"A filter of .gitattributes cannot run: {said}.",
+            "Install what it needs (git-lfs, say), or take the filter out of git's configuration.",
+        )
     return RepositoryError(
         f"`git {name}` failed (exit {answer.code}): {said or 'it gave no reason'}.",
         "Mend what git complains about, then run the command again.",

@@ -33,6 +33,7 @@ KEPT_PREFIXES = ("GIT_SSL_", "GIT_HTTP_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"
 ALWAYS = {
     "GIT_OPTIONAL_LOCKS": "0",  # looking must not rewrite the user's index
     "GIT_LITERAL_PATHSPECS": "1",  # a file named `*` is one file
+    "LANGUAGE": "en",  # some answers are told apart by git's words; there is no such catalogue
 }
 
 OPTIONS = (

@@ -18,25 +18,34 @@ _LOCK = re.compile(r"Unable to create '(.+\.lock)': File exists")
 _PREFIX = re.compile(r"refs/[A-Za-z0-9._+/-]*")
 
 
+RefChange = tuple[str, str | None, str | None]
+"""Name, new oid (None: delete it), old oid (None: it must not exist)."""
+
+
 class RefMoved(RepositoryError):
     """A compare-and-swap failed: the ref is no longer what it was expected to be."""
 
 
-def list_refs(caller: Caller, prefix: str) -> dict[str, str]:
-    """Ref name → oid, of `prefix` itself and of what lies below it, sorted by name."""
-    if not _PREFIX.fullmatch(prefix):
-        raise RepositoryError(f"{printable(prefix, 80)!r} is no prefix of ref names.", "Check it.")
-    output = caller.run("for-each-ref", "--format=%(objectname) %(refname)", prefix.rstrip("/"))
-    refs = {}
-    for line in output.decode("utf-8", "surrogateescape").splitlines():
-        oid, _, name = line.partition(" ")
-        if not prefix.endswith("/") or name.startswith(prefix):
-            refs[name] = oid
+def list_refs(caller: Caller, *prefixes: str) -> dict[str, str]:
+    """Ref name → oid, of the prefixes themselves and of what lies below them, sorted by name.
+
+    A prefix that ends in `/` does not name a ref itself.
+    """
+    for prefix in prefixes:
+        if not _PREFIX.fullmatch(prefix):
+            shown = printable(prefix, 80)
+            raise RepositoryError(f"{shown!r} is no prefix of ref names.", "Check it.")
+    folders = {prefix.rstrip("/") for prefix in prefixes}
+    output = caller.run("for-each-ref", "--format=%(objectname) %(refname)", *sorted(folders))
+    lines = output.decode("utf-8", "surrogateescape").splitlines()
+    refs = {name: oid for oid, _, name in (line.partition(" ") for line in lines)}
+    for folder in folders.difference(prefixes):
+        refs.pop(folder, None)
     return refs
 
 
-def update_refs(caller: Caller, changes: Sequence[tuple[str, str, str | None]]) -> None:
-    """Move refs, all or none: each is (name, new oid, old oid); old None means "must not exist".
+def update_refs(caller: Caller, changes: Sequence[RefChange]) -> None:
+    """Move, make or delete refs, all or none.
 
     Raises RefMoved when one is not what it was expected to be, RepositoryError when a name is
     not allowed or taken by another kind of ref.
@@ -44,9 +53,9 @@ def update_refs(caller: Caller, changes: Sequence[tuple[str, str, str | None]]) 
     lines = []
     for name, new, old in changes:
         check_ref_name(name)
-        if caller.answer("check-ref-format", name).code != 0:
-            raise RepositoryError(f"git does not allow the ref name {name}.", "Choose another.")
-        if old is None:
+        if new is None:
+            lines.append(f"delete {name}\0{check_oid(old or '')}\0")
+        elif old is None:
             lines.append(f"create {name}\0{check_oid(new)}\0")
         else:
             lines.append(f"update {name}\0{check_oid(new)}\0{check_oid(old)}\0")

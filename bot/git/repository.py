@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -15,11 +15,11 @@ from bot.git.calls import Caller, foreign_owner, load_gitpython, open_gitpython
 from bot.git.identity import Identity, read_identity
 from bot.git.names import check_oid, check_path, check_revision, clean_message
 from bot.git.objects import CommitRecord, TreeEntry
-from bot.git.refs import RefMoved
+from bot.git.refs import RefChange, RefMoved
 from bot.git.state import RepositoryState, read_state
 from bot.git.trees import CannotWrite
 
-__all__ = ["CannotWrite", "RefMoved", "Repository", "TreeEntry", "init_repository"]
+__all__ = ["CannotWrite", "RefChange", "RefMoved", "Repository", "TreeEntry", "init_repository"]
 
 LISTINGS_KEPT = 16
 
@@ -37,6 +37,7 @@ class Repository:
         self.worktree_git_dir = worktree_git_dir
         self._caller = caller
         self._listings: OrderedDict[str, list[TreeEntry]] = OrderedDict()
+        self._identity: Identity | None = None
         self._lock = Lock()
 
     @classmethod
@@ -49,6 +50,12 @@ class Repository:
         if not path.is_dir():
             raise RepositoryError(f"There is no folder {path}.", "Name one inside a repository.")
         asking = Caller(load_gitpython().GitCommandWrapperType(), path)
+        three = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+        answer = asking.answer("rev-parse", *three)
+        lines = os.fsdecode(answer.stdout).split("\n")
+        if answer.code == 0 and len(lines) == 4:  # the usual case, in one call
+            root, git_dir = Path(lines[2]), Path(os.path.normpath(path / lines[1]))
+            return cls._at(root, git_dir, Path(lines[0]))
         answer = asking.answer("rev-parse", "--absolute-git-dir")
         if answer.code != 0:
             if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
@@ -71,6 +78,10 @@ class Repository:
             if inside.code == 0 and inside.stdout.strip():
                 root = Path(os.fsdecode(inside.stdout).removesuffix("\n"))
                 break
+        return cls._at(root, git_dir, worktree_git_dir)
+
+    @classmethod
+    def _at(cls, root: Path, git_dir: Path, worktree_git_dir: Path) -> Repository:
         # With core.worktree the work tree does not lead back to its repository.
         anchor = root if (root / ".git").exists() else worktree_git_dir
         repo = open_gitpython(worktree_git_dir)
@@ -107,6 +118,17 @@ class Repository:
             "Check the name; in a fresh or shallow clone, fetch it first.",
         )
 
+    def find_commit(self, rev: str) -> str | None:
+        """The oid of the commit that `rev` names; None where there is no such one."""
+        return self._verify(rev, "commit")
+
+    def descends(self, commit: str, ancestor: str) -> bool:
+        """Whether `ancestor` is in the history of `commit`; False where that cannot be seen."""
+        answer = self._caller.answer(
+            "merge-base", "--is-ancestor", check_oid(ancestor), check_oid(commit)
+        )
+        return answer.code == 0
+
     def tree_of(self, rev: str) -> str:
         """The oid of the tree of a commit-ish or tree-ish. RepositoryError: unknown."""
         found = self._verify(rev, "tree")
@@ -141,8 +163,10 @@ class Repository:
         return [entry[3:] for entry in listing.split("\0") if len(entry) > 3]
 
     def identity(self) -> Identity:
-        """Who the bot's commits are by, and whether they are signed."""
-        return read_identity(self._caller)
+        """Who the bot's commits are by, and whether they are signed; asked of git once."""
+        if self._identity is None:
+            self._identity = read_identity(self._caller)
+        return self._identity
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -184,12 +208,29 @@ class Repository:
         words = listing.split("\0")[:-1]
         return dict(zip(words[1::3], words[2::3], strict=True))
 
+    def changed_files(
+        self, pairs: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], dict[str, tuple[str, str] | None]]:
+        """Pair of tree oids → path → (mode, oid) in the second one, None where it is gone there.
+
+        Only paths that differ, of all pairs in one call.
+        """
+        return objects.changed_files(self._caller, pairs)
+
+    def disk_sizes(self, tips: Iterable[str], without: Iterable[str]) -> dict[str, int]:
+        """Object → bytes on disk, of what is reachable from `tips` and not from `without`."""
+        return objects.disk_sizes(self._caller, tips, without)
+
     def read_blob(self, oid: str) -> bytes:
         """The stored bytes of a blob."""
         return objects.read_blobs(self._caller, [oid])[oid]
 
     def read_commits(self, oids: Iterable[str]) -> dict[str, CommitRecord]:
-        """Oid → commit, for those that exist, in one call."""
+        """Oid → commit, for those that exist."""
+        return {commit.oid: commit for commit in objects.read_commits(self._caller, oids)}
+
+    def each_commit(self, oids: Iterable[str]) -> Iterator[CommitRecord]:
+        """Those of the commits that exist, while git still reads the others."""
         return objects.read_commits(self._caller, oids)
 
     def export(
@@ -236,8 +277,8 @@ class Repository:
         """A tree of direct entries: name → (mode, oid); its oid."""
         return objects.make_tree(self._caller, entries)
 
-    def graft(self, base: str | None, entries: Mapping[str, tuple[str, str]]) -> str:
-        """The tree `base` (or an empty one) with stored objects put at paths; its oid."""
+    def graft(self, base: str | None, entries: Mapping[str, tuple[str, str] | None]) -> str:
+        """The tree `base` (or an empty one) with stored objects put at paths, or (None) removed."""
         tree = self._tree_oid(base) if base else None
         return trees.graft(self._caller, self.worktree_git_dir, tree, entries)
 
@@ -282,16 +323,19 @@ class Repository:
 
     # --- refs ------------------------------------------------------------------------------
 
-    def refs(self, prefix: str) -> dict[str, str]:
-        """Ref name → oid, of `prefix` itself and what lies below it."""
-        return refs.list_refs(self._caller, prefix)
+    def refs(self, *prefixes: str) -> dict[str, str]:
+        """Ref name → oid, of each prefix itself and what lies below it, in one call."""
+        return refs.list_refs(self._caller, *prefixes)
 
     def update_ref(self, ref: str, new: str, old: str | None) -> None:
         """Compare-and-swap of one ref; `old` None means "must not exist". RefMoved otherwise."""
         self.update_refs([(ref, new, old)])
 
-    def update_refs(self, changes: Sequence[tuple[str, str, str | None]]) -> None:
-        """Compare-and-swap of several refs (name, new, old): all of them, or none."""
+    def update_refs(self, changes: Sequence[RefChange]) -> None:
+        """Compare-and-swap of several refs (name, new, old): all of them, or none.
+
+        `new` None deletes the ref.
+        """
         refs.update_refs(self._caller, changes)
 
 

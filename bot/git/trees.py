@@ -75,7 +75,7 @@ def _attributes_first(changes: Mapping[str, bytes | None]) -> list[list[str]]:
 def _modes(entries: Sequence[TreeEntry], changes: Mapping[str, bytes | None]) -> dict[str, str]:
     """Path → mode of every changed file; CannotWrite where the tree has no room for it."""
     known = {entry.path: entry.mode for entry in entries}
-    after = {path for path in known if changes.get(path, b"") is not None}
+    after = known.keys() - {path for path, content in changes.items() if content is None}
     after |= {path for path, content in changes.items() if content is not None}
     folders = _folders(after)
     modes = {}
@@ -99,8 +99,8 @@ def _modes(entries: Sequence[TreeEntry], changes: Mapping[str, bytes | None]) ->
 def _folders(paths: Iterable[str]) -> set[str]:
     """Every folder that holds one of the paths, without the root."""
     folders: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
+    for path in {path.rpartition("/")[0] for path in paths}:
+        folder = path
         while folder and folder not in folders:
             folders.add(folder)
             folder = folder.rpartition("/")[0]
@@ -108,12 +108,13 @@ def _folders(paths: Iterable[str]) -> set[str]:
 
 
 def graft(
-    caller: Caller, git_dir: Path, base: str | None, entries: Mapping[str, tuple[str, str]]
+    caller: Caller, git_dir: Path, base: str | None, entries: Mapping[str, tuple[str, str] | None]
 ) -> str:
-    """`base` (or nothing) with objects that are stored already put at paths; the tree's oid."""
+    """`base` (or nothing) with stored objects put at paths, or (None) removed; the tree's oid."""
+    gone = ("0", "0" * len(base or ""))
     lines = b"".join(
         f"{mode} {check_oid(oid)}\t".encode() + os.fsencode(check_path(path)) + b"\0"
-        for path, (mode, oid) in entries.items()
+        for path, (mode, oid) in ((path, entry or gone) for path, entry in entries.items())
     )
     with private_index(git_dir) as env:
         place = caller.at(Path(env["GIT_WORK_TREE"]))

@@ -8,31 +8,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.display import printable, scrub
 from bot.git.repository import Repository
 from bot.lineage.message import GenerationFigures, RepairMessage, spec_digest
-from bot.records import ModificationSpec
+
+if TYPE_CHECKING:
+    from bot.records import ModificationSpec, Pattern
 
 NOTES_REF = "refs/notes/ecdysis"
+TRANSCRIPTS_REF = "refs/notes/ecdysis-transcript"
+"""What the panel behind a repair said: every call, as JSON Lines. It is pushed only on request."""
+DRAFT = "unverified draft"
+"""What stands at a repair that no harness was run with."""
 LONGEST_QUOTE = 2000
 EVIDENCE_KEPT = 200
 
 
-def add_notes(repository: Repository, notes: Mapping[str, bytes]) -> tuple[str, str, str | None]:
+def add_notes(
+    repository: Repository, notes: Mapping[str, bytes], ref: str = NOTES_REF
+) -> tuple[str, str, str | None]:
     """Write a note for each commit; the ref change (name, new, old) that makes them visible.
 
     The caller puts the change into its own transaction.
     """
-    old = repository.refs(NOTES_REF).get(NOTES_REF)
+    old = repository.refs(ref).get(ref)
     entries = {
         f"{commit[:2]}/{commit[2:]}": ("100644", repository.write_blob(note))
         for commit, note in notes.items()
     }
     tree = repository.graft(old, entries)
     new = repository.commit_tree(tree, [old] if old else [], "Notes added by the Ecdysis bot")
-    return NOTES_REF, new, old
+    return ref, new, old
 
 
 def write_note(message: RepairMessage, figures: GenerationFigures) -> bytes:
@@ -46,6 +54,11 @@ def write_note(message: RepairMessage, figures: GenerationFigures) -> bytes:
         "pattern": pattern,
         "verdict": harmless(figures.verdict.model_dump(mode="json")),
     }
+    return note_bytes(body)
+
+
+def note_bytes(body: Mapping[str, Any]) -> bytes:
+    """A note as it is stored."""
     return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
 
 
@@ -61,7 +74,21 @@ def move_note(note: Mapping[str, Any], spec: ModificationSpec, commit: str) -> b
         "pattern": note.get("pattern"),
         "rebased_from": commit,
     }
-    return (json.dumps(body, indent=1, ensure_ascii=True) + "\n").encode()
+    return note_bytes(body)
+
+
+def draft_note(spec: ModificationSpec, pattern: Pattern) -> bytes:
+    """The note of a repair that was drafted from trajectories alone: nothing was run."""
+    evidence = pattern.model_dump(mode="json")
+    evidence["evidence"] = [harmless(item) for item in evidence["evidence"][:EVIDENCE_KEPT]]
+    body = {
+        "format_version": 1,
+        "spec_digest": spec_digest(spec),
+        "spec": spec.model_dump(mode="json"),
+        "pattern": evidence,
+        "verification": DRAFT,
+    }
+    return note_bytes(body)
 
 
 def harmless(value: Any) -> Any:
@@ -73,6 +100,15 @@ def harmless(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): harmless(item) for key, item in value.items()}
     return value
+
+
+def read_transcript(repository: Repository, commit: str) -> str | None:
+    """What the panel behind a repair said, as JSON Lines; None where this clone has none."""
+    tip = repository.refs(TRANSCRIPTS_REF).get(TRANSCRIPTS_REF)
+    if tip is None:
+        return None
+    content = repository.read_file(tip, f"{commit[:2]}/{commit[2:]}")
+    return None if content is None else content.decode("utf-8", "replace")
 
 
 def read_notes(repository: Repository) -> dict[str, dict[str, Any]]:
@@ -96,7 +132,8 @@ def read_note(repository: Repository, commit: str) -> dict[str, Any] | None:
     tip = repository.refs(NOTES_REF).get(NOTES_REF)
     if tip is None:
         return None
-    for path in (f"{commit[:2]}/{commit[2:]}", commit):
+    # Git itself spreads notes over more folders as they grow.
+    for path in (f"{commit[:2]}/{commit[2:]}", commit, f"{commit[:2]}/{commit[2:4]}/{commit[4:]}"):
         content = repository.read_file(tip, path)
         if content is not None:
             try:
@@ -109,6 +146,8 @@ def read_note(repository: Repository, commit: str) -> dict[str, Any] | None:
 
 def stored_spec(note: Mapping[str, Any]) -> ModificationSpec | None:
     """The spec in a note, if it is one and its digest is the one that was recorded."""
+    from bot.records import ModificationSpec
+
     try:
         spec = ModificationSpec.model_validate(note.get("spec"))
     except ValueError:

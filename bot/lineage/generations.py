@@ -8,17 +8,25 @@ the branches tell the same as long as they exist. Ancestry is never relied on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.errors import NothingFound, RepositoryError, UsageError
 from bot.git.objects import CommitRecord
-from bot.git.repository import RefMoved, Repository
-from bot.lineage.evidence import add_notes, write_note
-from bot.lineage.message import GenerationFigures, ParsedMessage, RepairMessage, parse_message
+from bot.git.repository import RefChange, RefMoved, Repository
+from bot.lineage.evidence import TRANSCRIPTS_REF, add_notes, write_note
+from bot.lineage.message import (
+    SPEC_LINE,
+    GenerationFigures,
+    ParsedMessage,
+    RepairMessage,
+    parse_message,
+)
 
 BRANCH_PREFIX = "refs/heads/ecdysis/gen-"
 GENERATION_PREFIX = "refs/ecdysis/generations/"
+GENERATION_PLACES = (GENERATION_PREFIX, "refs/heads/ecdysis/", "refs/remotes")
 LONGEST_CHAIN = 200  # repairs of one generation
 COMMITS_ON_TOP = 30  # of a person's, on a generation's branch
 ATTEMPTS = 5
@@ -30,11 +38,11 @@ _REF_NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(NamedTuple):
     """One commit of a generation, its message taken apart."""
 
     commit: str
+    tree: str
     when: int
     message: ParsedMessage
 
@@ -114,11 +122,18 @@ def record_generation(
             repository,
             {oid: write_note(m, figures) for oid, (_, m) in zip(commits, kept, strict=True)},
         )
-        changes: list[tuple[str, str, str | None]] = [
+        changes: list[RefChange] = [
             (f"refs/heads/{branch_name(chosen)}", commits[-1], None),
             (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1], None),
             notes,
         ]
+        said = {
+            oid: message.transcript.encode()
+            for oid, (_, message) in zip(commits, kept, strict=True)
+            if message.transcript
+        }
+        if said:
+            changes.append(add_notes(repository, said, TRANSCRIPTS_REF))
         try:
             repository.update_refs(changes)
         except RefMoved:
@@ -126,7 +141,9 @@ def record_generation(
             if attempt == ATTEMPTS - 1:
                 raise
             continue
-        return _read(repository, {chosen: (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1])})[0]
+        return read_generations(
+            repository, {chosen: (f"{GENERATION_PREFIX}{chosen:04d}", commits[-1])}
+        )[0]
     raise AssertionError("unreachable")
 
 
@@ -141,7 +158,7 @@ def _free_number(repository: Repository, wanted: int | None) -> int:
             "A branch named ecdysis is in the way of branches like ecdysis/gen-0001.",
             "Rename it: git branch -m ecdysis my-ecdysis",
         )
-    used = _numbered_refs(repository)
+    used = numbered_refs(repository)
     if wanted is None:
         return max(used, default=0) + 1
     if wanted in used:
@@ -184,7 +201,7 @@ def _write_commits(
 
 def list_generations(repository: Repository) -> list[Generation]:
     """Every generation that the refs show, oldest first."""
-    return _read(repository, _numbered_refs(repository))
+    return read_generations(repository, numbered_refs(repository))
 
 
 def generation_at(repository: Repository, commit: str) -> int:
@@ -193,11 +210,39 @@ def generation_at(repository: Repository, commit: str) -> int:
     return next(found, 0)
 
 
+def find_parents(
+    repository: Repository, generations: Sequence[Generation]
+) -> dict[int, int | CommitRecord]:
+    """Number → the generation that each stands on, else the commit; none where that is missing.
+
+    The base is the last commit of that generation; or, after a squash merge, a commit that has
+    its tree or names one of its specs.
+    """
+    by_commit = {oid: g.number for g in generations for oid in g.commits}
+    elsewhere = [g.base for g in generations if g.base and g.base not in by_commit]
+    bases = repository.read_commits(elsewhere)
+    by_tree: dict[str, int] = {}
+    by_spec: dict[str, int] = {}
+    parents: dict[int, int | CommitRecord] = {}
+    for generation in generations:  # only an older one can be what it stands on
+        if generation.base in by_commit:
+            parents[generation.number] = by_commit[generation.base]
+        elif generation.base in bases:
+            base = bases[generation.base]
+            named = [by_spec[spec] for spec in SPEC_LINE.findall(base.message) if spec in by_spec]
+            number = by_tree.get(base.tree) or max(named, default=None)
+            parents[generation.number] = base if number is None else number
+        by_tree[generation.repairs[-1].tree] = generation.number
+        for repair in generation.repairs:
+            by_spec[repair.message.trailers.get("Spec", "")] = generation.number
+    return parents
+
+
 def newest_generation(repository: Repository) -> Generation | None:
     """The generation with the highest number; None where there is none."""
-    tips = _numbered_refs(repository)
+    tips = numbered_refs(repository)
     for number in sorted(tips, reverse=True):
-        found = _read(repository, {number: tips[number]})
+        found = read_generations(repository, {number: tips[number]})
         if found:
             return found[0]
     return None
@@ -206,9 +251,9 @@ def newest_generation(repository: Repository) -> Generation | None:
 def find_generation(repository: Repository, name: str) -> Generation:
     """The generation that `name` means. UsageError: no such one; it lists those that exist."""
     number = parse_generation_name(name)
-    tips = _numbered_refs(repository)
+    tips = numbered_refs(repository)
     if number in tips:
-        found = _read(repository, {number: tips[number]})
+        found = read_generations(repository, {number: tips[number]})
         if found:
             return found[0]
     existing = [generation.number for generation in list_generations(repository)]
@@ -218,59 +263,53 @@ def find_generation(repository: Repository, name: str) -> Generation:
     raise UsageError(f"There is no generation {number}.", f"These exist: {names}.")
 
 
-def _numbered_refs(repository: Repository) -> dict[int, tuple[str, str]]:
+def numbered_refs(
+    repository: Repository, refs: Mapping[str, str] | None = None
+) -> dict[int, tuple[str, str]]:
     """Number → (ref, oid): the generation's own ref, else its branch, else a remote's branch."""
     found: dict[int, tuple[str, str]] = {}
-    listed: Iterable[tuple[str, str]] = [
-        *repository.refs("refs/remotes").items(),
-        *repository.refs("refs/heads/ecdysis/").items(),
-        *repository.refs(GENERATION_PREFIX).items(),
-    ]
-    for ref, oid in listed:  # later ones win
+    listed = repository.refs(*GENERATION_PLACES) if refs is None else refs
+    for ref in sorted(listed, reverse=True):  # the last one wins: the generation's own ref
         match = _REF_NUMBER.fullmatch(ref)
         if match:
-            found[int(match.group(1))] = (ref, oid)
+            found[int(match.group(1))] = (ref, listed[ref])
     return found
 
 
-def _read(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Generation]:
+def read_generations(repository: Repository, tips: dict[int, tuple[str, str]]) -> list[Generation]:
     """The generations at these tips, oldest first; tips that hold none are left out.
 
     All chains are followed at once, one batch of commits per step back, so thousands of
     generations take as many calls as the longest of them has commits.
     """
-    chains: dict[int, list[CommitRecord]] = {number: [] for number in tips}
-    commits: dict[str, CommitRecord] = {}
-    parsed: dict[str, ParsedMessage] = {}
+    chains: dict[int, list[Repair]] = {number: [] for number in tips}
+    known: dict[str, tuple[Repair, str | None]] = {}  # commit → it, and what it stands on
     bases: dict[int, str | None] = dict.fromkeys(tips)
     frontier = {number: oid for number, (_, oid) in tips.items()}
     for step in range(LONGEST_CHAIN):
         if not frontier:
             break
-        fresh = repository.read_commits(oid for oid in frontier.values() if oid not in commits)
-        commits.update(fresh)
-        parsed.update({oid: parse_message(commit.message) for oid, commit in fresh.items()})
+        unknown = [oid for oid in frontier.values() if oid not in known]
+        for oid, tree, parents, _, when, text in repository.each_commit(unknown):
+            repair = Repair(oid, tree, when, parse_message(text))
+            known[oid] = repair, parents[0] if parents else None
         following: dict[int, str] = {}
         for number, oid in frontier.items():
-            if oid not in commits:  # beyond the end of a shallow clone
+            if oid not in known:  # beyond the end of a shallow clone
                 continue
-            if parsed[oid].trailers.get("Generation") == str(number):
-                chains[number].append(commits[oid])
+            repair, below = known[oid]
+            if repair.message.trailers.get("Generation") == str(number):
+                chains[number].append(repair)
             elif chains[number]:
                 bases[number] = oid
                 continue
             elif step >= COMMITS_ON_TOP:
                 continue
-            if commits[oid].parents:
-                following[number] = commits[oid].parents[0]
+            if below is not None:
+                following[number] = below
         frontier = following
     return [
-        Generation(
-            number,
-            tips[number][0],
-            tuple(Repair(c.oid, c.when, parsed[c.oid]) for c in reversed(chain)),
-            bases[number],
-        )
+        Generation(number, tips[number][0], tuple(reversed(chain)), bases[number])
         for number, chain in sorted(chains.items())
         if chain
     ]

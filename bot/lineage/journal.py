@@ -1,7 +1,8 @@
-"""The journal of a run of `evolve` or `gate`: its episodes and levels, kept until it has ended.
+"""The journal of an `evolve` run: its episodes and levels, kept until it has ended.
 
-It lies in the git folder (`<git>/ecdysis/<command>/`), so a clone does not see it and a killed run
-goes on from it. One run at a time works on a repository.
+It lies in the git folder (`<git>/ecdysis/<name>/`), so a clone does not see it and a killed run
+goes on from it. One run at a time works on a repository. `gate` and `revert` keep theirs under
+names of their own: they do not disturb an `evolve` that was interrupted.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class Journal:
         self.base, self.used = base, list(used)
         self.save()
 
+    def comparisons(self) -> int:
+        """How many were begun on the hidden tasks, by their episodes."""
+        return len(list(self.folder.glob("select-*.jsonl")))
+
     def close(self) -> None:
         """The run has ended: the next one starts afresh."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -61,25 +66,16 @@ def open_journal(
     base: str,
     parents: list[str],
     settings: dict[str, Any],
-    command: str = "evolve",
+    name: str = "evolve",
 ) -> Iterator[Journal]:
-    """The journal of the `command` that starts, or goes on, at the commit `base`.
+    """The journal of the run that starts, or goes on, at the commit `base`.
 
     `parents` are the commits before `base`: a run killed between committing a generation and
     writing its journal is still found. A journal of other settings is discarded. Raises
     RepositoryError while another run works on this repository.
     """
-    place = git_dir / "ecdysis"
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / f"{command}.lock").open("w", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RepositoryError(
-                f"Another `ecdysis {command}` is at work in this repository.",
-                "Wait for it, or stop it; what it has done so far is kept.",
-            ) from None
-        folder = place / command
+    with hold_journals(git_dir):
+        folder = git_dir / "ecdysis" / name
         journal = _read(folder, settings)
         if journal is None or journal.base not in (base, *parents):
             shutil.rmtree(folder, ignore_errors=True)
@@ -88,10 +84,41 @@ def open_journal(
         else:
             journal.resumed = True
             if journal.base != base:
-                # The accepted comparison of that generation was the last one and is not on record.
+                # What its comparisons were is not on record: they count, and hand nothing on.
                 journal.base = base
+                journal.used += [(0.0, False)] * (journal.comparisons() - len(journal.used))
         journal.save()
         yield journal
+
+
+@contextmanager
+def hold_journals(git_dir: Path) -> Iterator[None]:
+    """Keep every run out meanwhile. RepositoryError while one works on this repository."""
+    place = git_dir / "ecdysis"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "evolve.lock").open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RepositoryError(
+                "Another run of `ecdysis` is at work in this repository.",
+                "Wait for it, or stop it; what it has done so far is kept.",
+            ) from None
+        yield
+
+
+def list_journals(git_dir: Path, before: float) -> dict[Path, int]:
+    """Folder of a run in which nothing was written since `before` (seconds since 1970) → bytes.
+
+    Journals of runs that were interrupted, and what `ecdysis run` keeps.
+    """
+    place = git_dir / "ecdysis"
+    found = {}
+    for folder in sorted([*place.glob("*/run.json"), *place.glob("runs/*/episodes.jsonl")]):
+        files = [file.stat() for file in folder.parent.rglob("*") if file.is_file()]
+        if max(stat.st_mtime for stat in files) < before:
+            found[folder.parent] = sum(stat.st_size for stat in files)
+    return found
 
 
 def _read(folder: Path, settings: dict[str, Any]) -> Journal | None:

@@ -6,19 +6,30 @@ exactly what was put in.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.lineage.wording import BODY_WIDTH, one_line, write_body, write_subject
-from bot.records import Evidence, ModificationSpec, Pattern, Verdict
+
+if TYPE_CHECKING:  # reading messages needs none of them, and they take long to import
+    from fractions import Fraction
+
+    from bot.records import Evidence, ModificationSpec, Pattern, Verdict
 
 PREFIX = "Ecdysis-"
 EVIDENCE_LINES = 8
 NAMED_TASKS = 20
+SPEC_LINE = re.compile(rf"^[ *>]*{PREFIX}Spec: (sha256:[0-9a-f]{{64}})\b", re.MULTILINE)
+"""A spec that any message names; git and forges indent or quote what they squash."""
+_AS_WRITTEN = {
+    *("Generation", "Pattern", "Attribution", "Layer", "Origin", "Tasks", "Predicted-Fixes"),
+    *("Spec", "Score", "Fixed", "Broken", "Noise-Band", "P-Value", "Trials", "Sandbox", "Base"),
+    *("Reverts", "Rebased-From", "Picked-From", "Gate", "Decision"),
+}
+"""What need not be looked at twice, in thousands of messages: the bot's own, each on one line."""
 _TRAILER = re.compile(r"([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s?(.*)")
 
 
@@ -29,9 +40,13 @@ class RepairMessage:
     spec: ModificationSpec
     pattern: Pattern
     explanation: str
+    transcript: str = ""  # of the panel behind it, as JSON Lines; kept as a note
 
-    def write(self, generation: int, extra: Sequence[tuple[str, str]] = ()) -> str:
-        """The whole message; `extra` trailers follow those of the repair."""
+    def write(self, generation: int | None, extra: Sequence[tuple[str, str]] = ()) -> str:
+        """The whole message; `extra` trailers follow those of the repair.
+
+        `generation` None: it belongs to none.
+        """
         trailers = [*self.trailers(generation), *extra]
         blocks = [
             write_subject(self.spec.title, f"Answer {self.spec.pattern}"),
@@ -49,12 +64,12 @@ class RepairMessage:
             shown.append(f"  ... and {len(evidence) - EVIDENCE_LINES} more")
         return shown
 
-    def trailers(self, generation: int) -> list[tuple[str, str]]:
+    def trailers(self, generation: int | None) -> list[tuple[str, str]]:
         """Name and value of the trailers that every repair carries, in order."""
         spec, pattern = self.spec, self.pattern
         attribution = pattern.attribution
         values = {
-            "Generation": str(generation),
+            "Generation": "" if generation is None else str(generation),
             "Pattern": spec.pattern,
             "Attribution": f"{attribution.label} {attribution.probability:.2f}",
             "Layer": spec.layer,
@@ -76,16 +91,22 @@ class GenerationFigures:
     """The figures of a generation as a whole, from the accepting comparison.
 
     `before` and `after` are summed task values on the select split; None where not known.
+    `reverts` is the digest of the spec that this generation leaves out of an earlier one.
     """
 
     verdict: Verdict
     sandbox: str
     before: Fraction | float | None = None
     after: Fraction | float | None = None
+    reverts: str = ""
 
     def trailers(self, base: str) -> list[tuple[str, str]]:
-        """Name and value of the trailers of the generation's last commit, in order."""
-        verdict = self.verdict
+        """Name and value of the trailers of the generation's last commit, in order.
+
+        `Activated` counts the edits that are proven to have run, `Accommodation` those that serve
+        only the tasks they were derived from; each of all the generation's edits.
+        """
+        verdict, of = self.verdict, self.verdict.accommodation
         score = ""
         if self.before is not None and self.after is not None:
             tasks = verdict.tasks
@@ -97,10 +118,13 @@ class GenerationFigures:
             "Noise-Band": "" if verdict.noise_band is None else _number(verdict.noise_band),
             "P-Value": "" if verdict.p_value is None else f"{verdict.p_value:.2g}",
             "Trials": str(verdict.trials),
+            "Activated": _share(sum(verdict.activated), len(verdict.activated)),
+            "Accommodation": "" if of is None else _share(len(of.narrow), of.edits),
             "Sandbox": self.sandbox,
             "Base": base,
+            "Reverts": self.reverts,
         }
-        return [(PREFIX + name, one_line(value)) for name, value in values.items()]
+        return [(PREFIX + name, one_line(value)) for name, value in values.items() if value]
 
 
 def write_spec_message(spec: ModificationSpec) -> str:
@@ -124,13 +148,15 @@ def write_spec_message(spec: ModificationSpec) -> str:
 _OWN = ("Pattern", "Attribution", "Layer", "Origin", "Tasks", "Predicted-Fixes")
 
 
-def write_moved_message(message: ParsedMessage, spec: ModificationSpec, commit: str) -> str:
-    """The message of a repair (of `commit`) that was moved to another base.
+def write_moved_message(
+    message: ParsedMessage, spec: ModificationSpec, more: Mapping[str, str]
+) -> str:
+    """The message of a repair that was moved to another base; `more` trailers say from where.
 
     Its figures were measured on the old one and are left out.
     """
     trailers = {name: value for name, value in message.trailers.items() if name in _OWN}
-    trailers |= {"Spec": spec_digest(spec), "Rebased-From": commit}
+    trailers |= {"Spec": spec_digest(spec), **more}
     blocks = [
         message.title,
         message.body,
@@ -139,29 +165,39 @@ def write_moved_message(message: ParsedMessage, spec: ModificationSpec, commit: 
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-@dataclass(frozen=True)
-class ParsedMessage:
+class ParsedMessage(NamedTuple):
     """A message taken apart; trailer names without `Ecdysis-`, foreign trailers left out."""
 
     title: str
     body: str
-    trailers: dict[str, str] = field(default_factory=dict)
+    trailers: dict[str, str]
 
 
 def parse_message(text: str) -> ParsedMessage:
     """Title, body and the bot's trailers of any commit message; never raises."""
-    blocks = text.replace("\r\n", "\n").strip("\n").split("\n\n")
-    trailers: dict[str, str] = {}
-    last = blocks[-1].split("\n") if len(blocks) > 1 else []
-    found = _read_trailers(last)
-    if found is not None:
-        blocks.pop()
-        for name, value in found:
-            if name.lower().startswith(PREFIX.lower()):
-                trailers[name[len(PREFIX) :]] = value
-    title, _, rest = blocks[0].partition("\n")
-    body = "\n\n".join([*([rest] if rest else []), *blocks[1:]]).strip("\n")
-    return ParsedMessage(title, body, trailers)
+    text = text.replace("\r\n", "\n").strip("\n")
+    above, _, last = text.rpartition("\n\n")
+    trailers = _own_trailers(last) if above else None
+    title, _, body = (text if trailers is None else above).partition("\n")
+    return ParsedMessage(title, body.strip("\n"), trailers or {})
+
+
+def _own_trailers(paragraph: str) -> dict[str, str] | None:
+    """The bot's trailers of a paragraph that holds nothing but trailers; None for any other."""
+    lines = f"\n{paragraph}".split(f"\n{PREFIX}")
+    odd = " \n" in paragraph or ":  " in paragraph or "\t" in paragraph or paragraph[-1:] == " "
+    if not odd and len(lines) == paragraph.count("\n") + 2:
+        try:
+            trailers = dict([line.split(": ", 1) for line in lines[1:]])
+        except ValueError:  # there is no value
+            trailers = {}
+        if trailers and trailers.keys() <= _AS_WRITTEN:
+            return trailers
+    found = _read_trailers(paragraph.split("\n"))
+    if found is None:
+        return None
+    start = len(PREFIX)
+    return {name[start:]: value for name, value in found if name[:start].lower() == PREFIX.lower()}
 
 
 def _read_trailers(lines: Sequence[str]) -> list[tuple[str, str]] | None:
@@ -191,6 +227,8 @@ def spec_bytes(spec: ModificationSpec) -> bytes:
 
 def spec_digest(spec: ModificationSpec) -> str:
     """`sha256:` and the digest of the canonical JSON of a spec."""
+    import hashlib
+
     return "sha256:" + hashlib.sha256(spec_bytes(spec)).hexdigest()
 
 
@@ -204,6 +242,11 @@ def name_tasks(tasks: Sequence[str]) -> str:
 def _evidence_line(item: Evidence) -> str:
     head = f"  {one_line(item.task_id, 40)} step {item.step}   "
     return head + one_line(item.quote, max(BODY_WIDTH - len(head), 24))
+
+
+def _share(part: int, whole: int) -> str:
+    """`4/5` edits; empty where there are none."""
+    return f"{part}/{whole}" if whole else ""
 
 
 def _number(value: Fraction | float) -> str:

@@ -6,13 +6,17 @@ each holds `spec.json`, `reason.txt` and the candidate's tree as the folder `can
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.display import printable, scrub
 from bot.git.repository import RefMoved, Repository
 from bot.lineage.message import PREFIX, parse_message, spec_bytes, spec_digest
 from bot.lineage.wording import one_line, write_body, write_subject
-from bot.records import ModificationSpec
+
+if TYPE_CHECKING:
+    from bot.records import ModificationSpec
 
 REJECTED_PREFIX = "refs/ecdysis/rejected/"
 DIGITS = 16
@@ -22,15 +26,18 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class RejectedCandidate:
-    """The newest rejection of one spec."""
+    """The newest rejection of one spec; `base` is the commit that it was tried on, if known."""
 
     ref: str
     commit: str
+    when: int
+    base: str
     digest: str
     title: str
     pattern: str
     origin: str
     reason: str
+    kind: str = ""  # the class of the rejection, as `record_rejected` was told
 
 
 def record_rejected(
@@ -40,8 +47,12 @@ def record_rejected(
     spec: ModificationSpec,
     reason: str,
     base_commit: str | None = None,
+    kind: str = "",
 ) -> str:
-    """Keep a rejected candidate; the ref it is kept under. The same rejection is kept once."""
+    """Keep a rejected candidate; the ref it is kept under. The same rejection is kept once.
+
+    `kind` says which check refused it: `apply`, `static`, `train` or `hidden`.
+    """
     ref = rejected_ref(spec_digest(spec))
     text = scrub(printable(reason, LONGEST_REASON, lines=True))
     kept = repository.make_tree(
@@ -55,7 +66,7 @@ def record_rejected(
         old = repository.refs(ref).get(ref)
         if old and repository.tree_of(old) == kept:
             return ref
-        message = _write_message(spec, reason, base_commit)
+        message = _write_message(spec, reason, base_commit, kind)
         new = repository.commit_tree(kept, [old] if old else [], message)
         try:
             repository.update_ref(ref, new, old)
@@ -72,9 +83,10 @@ def rejected_ref(digest: str) -> str:
     return REJECTED_PREFIX + digest.removeprefix("sha256:")[:DIGITS]
 
 
-def _write_message(spec: ModificationSpec, reason: str, base_commit: str | None) -> str:
+def _write_message(spec: ModificationSpec, reason: str, base_commit: str | None, kind: str) -> str:
     trailers = {
         "Decision": "reject",
+        "Rejection": kind,
         "Pattern": spec.pattern,
         "Layer": spec.layer,
         "Origin": spec.origin,
@@ -86,9 +98,12 @@ def _write_message(spec: ModificationSpec, reason: str, base_commit: str | None)
     return "\n\n".join([subject, write_body(reason) or "No reason was given.", "\n".join(lines)])
 
 
-def list_rejected(repository: Repository) -> list[RejectedCandidate]:
+def list_rejected(
+    repository: Repository, refs: Mapping[str, str] | None = None
+) -> list[RejectedCandidate]:
     """The newest rejection of every rejected spec, in the order of their refs."""
-    refs = repository.refs(REJECTED_PREFIX)
+    listed = repository.refs(REJECTED_PREFIX) if refs is None else refs
+    refs = {ref: oid for ref, oid in listed.items() if ref.startswith(REJECTED_PREFIX)}
     commits = repository.read_commits(refs.values())
     found = []
     for ref, oid in refs.items():
@@ -98,11 +113,14 @@ def list_rejected(repository: Repository) -> list[RejectedCandidate]:
                 RejectedCandidate(
                     ref=ref,
                     commit=oid,
+                    when=commits[oid].when,
+                    base=message.trailers.get("Base", ""),
                     digest=message.trailers.get("Spec", ""),
                     title=message.title.removeprefix("Rejected: "),
                     pattern=message.trailers.get("Pattern", ""),
                     origin=message.trailers.get("Origin", ""),
                     reason=" ".join(message.body.split()),
+                    kind=message.trailers.get("Rejection", ""),
                 )
             )
     return found
@@ -110,6 +128,8 @@ def list_rejected(repository: Repository) -> list[RejectedCandidate]:
 
 def rejected_spec(repository: Repository, candidate: RejectedCandidate) -> ModificationSpec | None:
     """The spec that was rejected; None where what is stored is not what was digested."""
+    from bot.records import ModificationSpec
+
     content = repository.read_file(candidate.commit, "spec.json")
     try:
         spec = ModificationSpec.model_validate_json(content or b"")

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pydantic import Field, ValidationError
 
 from bot.display import count
-from bot.errors import RepositoryError
 from bot.git.objects import REGULAR
 from bot.git.repository import RefMoved, Repository
 from bot.lineage.evidence import harmless
@@ -165,10 +164,10 @@ def merge_watchlist(repository: Repository, theirs: str) -> int:
         additional = _additional(kept, incoming)
         try:
             if old is None or (
-                _descends(repository, theirs, old) and not _additional(incoming, kept)
+                repository.descends(theirs, old) and not _additional(incoming, kept)
             ):
                 repository.update_ref(WATCHLIST_REF, theirs, old)
-            elif additional or not _descends(repository, old, theirs):
+            elif additional or not repository.descends(old, theirs):
                 _move(repository, old, [old, theirs], additional, "Unite two watch lists")
         except RefMoved:
             if attempt == ATTEMPTS - 1:
@@ -258,12 +257,3 @@ def _move(
     tree = repository.graft(old, entries) if entries or not old else repository.tree_of(old)
     new = repository.commit_tree(tree, parents, message)
     repository.update_ref(WATCHLIST_REF, new, old)
-
-
-def _descends(repository: Repository, commit: str, ancestor: str) -> bool:
-    """Whether `ancestor` is in the history of `commit`; False where a shallow clone hides it."""
-    try:
-        base = repository.git("merge-base", commit, ancestor)
-    except RepositoryError:  # no common history
-        return False
-    return base == ancestor

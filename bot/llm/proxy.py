@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import urlsplit
 
 from bot.display import printable, scrub
 from bot.errors import BudgetSpent, EndpointError
@@ -22,7 +21,8 @@ from bot.llm.canonical import request_digest
 from bot.llm.endpoint import Endpoint
 from bot.llm.lease import Call, Lease
 from bot.llm.listener import Listener, is_too_deep, refusal
-from bot.records import Usage
+from bot.llm.transport import AnswerTooLarge, open_openai
+from bot.llm.wire import usage_of
 from bot.sandbox import ModelDoor
 
 __all__ = ["Call", "Lease", "Proxy"]
@@ -33,7 +33,7 @@ SANDBOX_PORT = 47111  # below the ports that a system gives out by itself, and s
 INFRASTRUCTURE_STATUS = frozenset({401, 402, 403, 404, 408, 429})
 # Answered whole, and by the table's model alone (some endpoints take a list of substitutes).
 NOT_FORWARDED = frozenset({"stream", "stream_options", "models"})
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LARGEST_ANSWER = 64 << 20  # bytes; thousands of embeddings are legitimate
 
 
 class Proxy:
@@ -62,17 +62,7 @@ class Proxy:
         self.spent: BudgetSpent | None = None
 
     def __enter__(self) -> Proxy:
-        import openai
-
-        # HTTP_PROXY and its like are for the network, not for a server on this machine.
-        local = urlsplit(self.endpoint.base_url).hostname in LOOPBACK
-        self._client = openai.OpenAI(
-            base_url=self.endpoint.base_url,
-            api_key=self.endpoint.api_key,
-            timeout=self.endpoint.table.timeout_s,
-            max_retries=RETRIES,
-            http_client=openai.DefaultHttpxClient(trust_env=False) if local else None,
-        )
+        self._client = open_openai(self.endpoint, retries=RETRIES, largest=LARGEST_ANSWER)
         self._server = Listener(self, self._address)
         port = SANDBOX_PORT if self._address else self._server.server_address[1]
         self.door = ModelDoor(int(port), self._address)
@@ -118,8 +108,9 @@ class Proxy:
         started = time.monotonic()
         status, answer = self._forward(path, request)
         # Another 4xx is the harness's own fault and passes through; so does what it says.
-        infrastructure = status >= 500 or status in INFRASTRUCTURE_STATUS
-        usage = _usage(answer)
+        redirects = 300 <= status < 400
+        infrastructure = status >= 500 or redirects or status in INFRASTRUCTURE_STATUS
+        usage = usage_of(answer)
         self.budget.add(usage)
         call = Call(
             request_digest=request_digest(request),
@@ -148,6 +139,8 @@ class Proxy:
                     "Check model.api_key_env and the key that it names.",
                 )
             return error.status_code, _own_words(error) or refusal(message, "endpoint")
+        except AnswerTooLarge as error:
+            return 502, refusal(str(error), "endpoint")
         except openai.APIError as error:  # no connection, no answer in time, half an answer
             return 502, refusal(scrub(printable(str(error), 500)), "endpoint")
         except (ValueError, RecursionError) as error:  # no JSON, or nested without end
@@ -186,20 +179,3 @@ def _message(answer: dict[str, Any]) -> str:
     error = answer.get("error", answer.get("detail"))
     message = error.get("message") if isinstance(error, dict) else error
     return printable(str(message), 500) if message else "no message"
-
-
-def _usage(answer: dict[str, Any]) -> Usage:
-    """Token counts of an answer, in either of OpenAI's spellings; None where it has none."""
-    usage = answer.get("usage")
-    if not isinstance(usage, dict):
-        return Usage()
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
-    return Usage(
-        prompt_tokens=_number(usage.get("prompt_tokens", usage.get("input_tokens"))),
-        completion_tokens=_number(usage.get("completion_tokens", usage.get("output_tokens"))),
-        cached_tokens=_number(details.get("cached_tokens") if isinstance(details, dict) else None),
-    )
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

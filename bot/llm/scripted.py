@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
+
+from bot.llm.streaming import as_stream
 
 MODEL = "scripted (no language model)"
 
@@ -22,7 +24,8 @@ MODEL = "scripted (no language model)"
 class Fault:
     """What the server does instead of answering: a status, and headers; or breaking off.
 
-    `cut` sends half of the answer and closes; `drop` closes without a word.
+    `cut` sends half of the answer and closes; `drop` closes without a word. `pieces` are sent
+    one by one without a length, `pause_s` apart, until they end or the client goes away.
     """
 
     status: int = 500
@@ -30,11 +33,21 @@ class Fault:
     body: bytes | None = None
     cut: bool = False
     drop: bool = False
+    pieces: Iterable[bytes] | None = None
+    pause_s: float = 0.0
 
 
 Answer = str | dict[str, Any] | Fault
 Script = Callable[[dict[str, Any]], Answer]
 """From a request's body to the reply's text, a whole response, or a fault."""
+EVENTS = {"Content-Type": "text/event-stream"}
+
+
+def event(text: str, finish: str | None = None) -> bytes:
+    """One event of a stream that goes on with `text`."""
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    chunk = {"object": "chat.completion.chunk", "model": MODEL, "choices": [choice]}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
 class ScriptedServer:
@@ -101,12 +114,21 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.scripted.take(body, dict(self.headers))
         if isinstance(answer, Fault):
             self._fail(answer)
+        elif body.get("stream"):
+            self._send(200, as_stream(_response(body, answer), body), EVENTS)
         else:
             self._send(200, json.dumps(_response(body, answer)).encode(), {})
 
     def _fail(self, fault: Fault) -> None:
         if fault.drop:
             self.close_connection = True
+            return
+        if fault.pieces is not None:
+            self.close_connection = True
+            self._start(fault.status, fault.headers)
+            for piece in fault.pieces:
+                self.wfile.write(piece)
+                time.sleep(fault.pause_s)
             return
         if fault.cut:
             whole = json.dumps(_response({}, "half an answer")).encode()
@@ -122,13 +144,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(fault.status, body, fault.headers)
 
     def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self._start(status, {"Content-Length": str(len(body)), **headers})
+        self.wfile.write(body)
+
+    def _start(self, status: int, headers: dict[str, str]) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
+        for name, value in {"Content-Type": "application/json", **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Tests read `requests` instead."""

@@ -10,6 +10,10 @@ that behaves like the edited program in every call of the program's check. `pack
 PyPI in two versions; an outcome is correct that has the syntax tree that an edit by `ast` gives.
 The wheels are kept in --cache; `skipped` names the packages that could not be had.
 
+Programs and packages are measured side by side, one a processor, and said on standard error as
+they end. Specs are applied in these processes: what the child processes of the edit room add are
+limits, and seconds a case.
+
     python -m tests.benchmarks.edit_drift [--smoke] [--only PART] [--show] [--json]
 """
 
@@ -23,8 +27,8 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,9 +37,10 @@ from bot.edit.apply import Applied, apply_spec
 from bot.edit.moving import reapply_spec
 from bot.edit.refusal import Refusal
 from bot.records import ModificationSpec
+from tests.edit.in_process import in_process
 from tests.helpers.drift.cases import Case, drift_cases
 from tests.helpers.drift.merges import Merges
-from tests.helpers.drift.outcomes import Outcome, What, summary
+from tests.helpers.drift.outcomes import Outcome, What, counts, summary
 from tests.helpers.drift.packages import (
     PAIRS,
     PackageEdit,
@@ -57,6 +62,8 @@ PACKAGE_EDITS = 60
 # Every so many merges are made by `git cherry-pick` itself too.
 COMPARED = 20
 SMOKE_PROGRAMS, SMOKE_SPECS, SMOKE_CASES = 3, 3, 15
+# Of each program and package, as it ends.
+SAID = ("conflicts", "applicable", "reapplied", "wrong")
 Reader = Callable[[str], bytes | None]
 
 
@@ -121,10 +128,29 @@ def print_figures(figures: Mapping[str, Any], indent: str = "") -> None:
 
 def measure_programs(pool: Executor, smoke: bool) -> list[Outcome]:
     names = program_names()[:SMOKE_PROGRAMS] if smoke else program_names()
-    found = pool.map(partial(measure_program, smoke=smoke), names)
+    found = measure_each(pool, partial(measure_program, smoke=smoke), names)
     return list(itertools.chain.from_iterable(found))
 
 
+def measure_each(
+    pool: Executor, measure: Callable[[Any], list[Outcome]], things: Sequence[Any]
+) -> list[list[Outcome]]:
+    """The outcomes of each thing, in their order; each is said as it ends."""
+    started = time.perf_counter()
+    running = {pool.submit(measure, thing): thing for thing in things}
+    for done, future in enumerate(as_completed(running), 1):
+        if future.exception() is not None:
+            # What waits is not begun: the fault is said now, not after all the rest.
+            pool.shutdown(wait=False, cancel_futures=True)
+        figures = counts(future.result())
+        said = ", ".join(f"{figures[name]} {name}" for name in SAID)
+        seconds = time.perf_counter() - started
+        about = f"{done} of {len(things)}, {seconds:.0f} s: {running[future]}"
+        print(f"{about}: {said}", file=sys.stderr, flush=True)
+    return [future.result() for future in running]
+
+
+@in_process()
 def measure_program(name: str, *, smoke: bool) -> list[Outcome]:
     """The outcomes of one program's cases that conflict; a sample of them for `smoke`."""
     chance = random.Random(name)
@@ -170,11 +196,12 @@ def program_outcome(case: Case, base: Files) -> Outcome:
 
 def measure_packages(pool: Executor, cache: Path) -> tuple[list[Outcome], list[str]]:
     """The outcomes, and the packages that could not be had."""
-    found = list(pool.map(partial(measure_package, cache=cache), PAIRS))
+    found = measure_each(pool, partial(measure_package, cache=cache), PAIRS)
     skipped = [name for (name, _, _), outcomes in zip(PAIRS, found, strict=True) if not outcomes]
     return list(itertools.chain.from_iterable(found)), skipped
 
 
+@in_process()
 def measure_package(pair: tuple[str, str, str], *, cache: Path) -> list[Outcome]:
     name, older, newer = pair
     base, onto = package_files(name, older, cache), package_files(name, newer, cache)

@@ -60,6 +60,19 @@ def test_each_kind_of_drift_changes_the_text_and_keeps_what_the_program_does(kin
     assert function.lineno > 0
 
 
+def test_requoting_leaves_f_strings_alone() -> None:
+    files = {"harness/a.py": "def f(x):\n    return f\"{x['k']}\" + 'y'\n"}
+    drift = KINDS["requoted"](files, Place("harness/a.py", "f"), random.Random(1))
+    assert drift is not None
+    assert drift.change(files) == {"harness/a.py": 'def f(x):\n    return f"{x[\'k\']}" + "y"\n'}
+
+
+def test_what_is_not_there_is_not_moved() -> None:
+    for name in ("Gone.delay_before", "delay_before.inner", "gone"):
+        place = Place("harness/retry.py", name)
+        assert KINDS["moved_in_file"](RETRY, place, random.Random(1)) is None
+
+
 def test_an_edit_in_a_wrong_place_is_found_out() -> None:
     spec = next(s for s in program_specs("retry") if s.name == "wait exponentially")
     edited = apply_to_base(spec, RETRY)

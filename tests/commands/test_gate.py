@@ -100,6 +100,7 @@ def test_a_better_revision_is_accepted_and_nothing_is_written(
             or len(verdict["fixed"]) == verdict["tasks"]
         )
         assert verdict["broken"] == []
+        assert verdict["activated"] == [True]
         assert verdict["train"] == {
             "tasks": 2,
             "before": 0.0,
@@ -115,6 +116,19 @@ def test_a_better_revision_is_accepted_and_nothing_is_written(
         out = capsys.readouterr()
     assert "reject: After" in out.out or "reject: It does not help" in out.out
     assert "HEAD~1 is not proven to be better than HEAD." in out.err
+
+
+def test_a_change_that_never_runs_is_said(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ScriptedServer(reply) as server:
+        repository = make(desk, server)
+        change(repository, '"Answer."', '"Answer carefully."')
+        change(repository, "write(answer=", "def idle():\n    return 1\n\n\nwrite(answer=")
+        code = main(["gate", "HEAD~2", "HEAD", "-C", str(desk), "--json"])
+        verdict = as_json(capsys.readouterr().out)
+    assert code == 0
+    assert len(verdict["fixed"]) == verdict["tasks"]
+    assert verdict["activated"] == [True, False]
+    assert "It is not proven that edit 2 ran." in verdict["reason"]
 
 
 def test_another_model_has_a_veto(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@ from bot.cli import main
 from bot.commands.log import as_number, generation_lines
 from bot.git.repository import Repository
 from bot.lineage.ledger import append_test_read
-from tests.helpers.repairs import add_generation
+from bot.lineage.rejected import record_rejected
+from tests.helpers.repairs import add_generation, make_spec
 from tests.helpers.repositories import git, isolate_git, make_repository
 
 
@@ -23,20 +24,71 @@ def test_newest_first(repository: Repository, capsys: pytest.CaptureFixture[str]
     second = add_generation(repository, first.commit, ("Three",))
     assert main(["log", "-C", str(repository.root)]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith(f"gen-0002  {second.commit[:10]}  20")
+    assert printed[0].startswith(f"* gen-0002  {second.commit[:10]}  20")
     assert printed[0].endswith(
-        "score 11/24 -> 21/24, 10 fixed, 0 broken, noise band 1, p = 0.00098"
+        "  accepted  score 11/24 -> 21/24, 10 fixed, 0 broken, noise band 1, p = 0.00098"
     )
-    assert [line.strip() for line in printed[1:3]] == [
-        "Three",
-        "tool_error/lookup_order/unknown-field  [catalog:worked-examples]",
+    assert printed[1:3] == [
+        "|     Three",
+        "|         tool_error/lookup_order/unknown-field  [catalog:worked-examples]",
     ]
-    assert printed[3].startswith(f"gen-0001  {first.commit[:10]}")
-    assert [printed[4].strip(), printed[6].strip()] == ["One", "Two"]
-    assert len(printed) == 8
+    assert printed[3].startswith(f"* gen-0001  {first.commit[:10]}")
+    assert [printed[4], printed[6]] == ["|     One", "|     Two"]
+    assert printed[8].startswith(f"o {git(repository.root, 'rev-parse', 'HEAD')[:10]}  20")
+    assert printed[8].endswith("  first")
+    assert len(printed) == 9
     assert generation_lines(repository.root) == printed
     assert main(["log", "-C", str(repository.root), "-n", "1"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_the_graph_forks_and_holds_what_was_rejected(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = add_generation(repository, titles=("One",))
+    add_generation(repository, first.commit, ("Two",))
+    add_generation(repository, titles=("Other way",))
+    for title, base in (("Bad idea", first.commit), ("Worse idea", None)):
+        record_rejected(
+            repository,
+            tree=repository.tree_of("HEAD"),
+            spec=make_spec(title),
+            reason="3 of 24 tasks break.",
+            base_commit=base,
+        )
+    git(repository.root, "merge", "--quiet", "--squash", "ecdysis/gen-0001")
+    git(repository.root, "commit", "--quiet", "--no-edit")
+    assert main(["log", "-C", str(repository.root)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    marks = [(line[:4].rstrip(), line[4:].split("  ")[0].strip()) for line in printed]
+    heads = [line for line in printed if line.strip("|/x*o ").startswith(("gen-", "rejected"))]
+    assert [line.split("  ")[0] for line in heads] == [
+        "x rejected",
+        "* gen-0003",
+        "| * gen-0002",
+        "| | x rejected",
+        "| * gen-0001",
+    ]
+    assert heads[0].endswith("  Rejected: Worse idea".removeprefix("  Rejected: "))
+    assert heads[3].endswith("  Bad idea")
+    assert ("|/", "") in marks
+    assert printed[printed.index("|/") + 1].startswith("o ")
+    assert [line.split("  ")[3] for line in heads if "gen-" in line] == [
+        "accepted",
+        "accepted",
+        "merged",
+    ]
+    assert main(["log", "--json", "-C", str(repository.root)]) == 0
+    log = json.loads(capsys.readouterr().out)
+    assert [g["parent"] for g in log["generations"]] == [None, 1, None]
+    assert [g["status"] for g in log["generations"]] == ["accepted", "accepted", "merged"]
+    head = repository.resolve_commit("HEAD")
+    assert log["generations"][2]["repairs"][0]["merged"] == {"commit": head, "how": "message"}
+    assert log["generations"][0]["repairs"][0]["merged"] is None
+    rejected = {item["title"]: item for item in log["rejected"]}
+    assert rejected["Bad idea"]["base"] == first.commit
+    assert rejected["Worse idea"]["base"] is None
+    assert rejected["Bad idea"]["reason"] == "3 of 24 tasks break."
 
 
 def test_json(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

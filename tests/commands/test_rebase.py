@@ -6,34 +6,12 @@ from pathlib import Path
 import pytest
 
 from bot.cli import main
-from bot.edit.apply import Applied, apply_spec
 from bot.git.repository import Repository
 from bot.lineage.evidence import read_note, stored_spec
-from bot.lineage.generations import Generation, record_generation
-from bot.records import Edit, ModificationSpec
-from tests.edit.making import PYTHON
 from tests.helpers.harnesses import tiny
 from tests.helpers.order_desk import as_json, snapshot
-from tests.helpers.repairs import make_figures, make_message
 from tests.helpers.repositories import git
-
-CODE = """ANSWER = 6  # a number
-LIMIT = 1
-
-
-def say(answer):
-    text = str(answer)
-    return text
-"""
-SPECS = {
-    "Answer seven": {"op": "set_constant", "target": "ANSWER", "code": "7", "why": "Six is wrong."},
-    "Say it loud": {
-        "op": "replace_statements",
-        "target": "say",
-        "anchor": "return text",
-        "code": "return text.upper()",
-    },
-}
+from tests.helpers.tiny_generations import CODE, change, record
 
 
 @pytest.fixture
@@ -41,43 +19,10 @@ def harness(tmp_path: Path) -> Repository:
     return tiny(tmp_path / "h", CODE)
 
 
-def evolve(repository: Repository) -> Generation:
-    """A generation of the two specs, recorded as `evolve` does."""
-    tree, repairs = repository.tree_of("HEAD"), []
-    for title, edit in SPECS.items():
-        message = make_message(title)
-        spec = message.spec.model_copy(update={"edits": [Edit(file="agent.py", **edit)]})
-        applied = apply(repository, tree, spec)
-        tree = repository.write_tree(tree, dict(applied.files))
-        repairs.append((tree, type(message)(spec, message.pattern, message.explanation)))
-    return record_generation(
-        repository, base_commit="HEAD", repairs=repairs, figures=make_figures()
-    )
-
-
-def apply(repository: Repository, tree: str, spec: ModificationSpec) -> Applied:
-    applied = apply_spec(
-        spec,
-        lambda path: repository.read_file(tree, path),
-        editable=["agent.py"],
-        protected=[],
-        python=PYTHON,
-    )
-    assert isinstance(applied, Applied)
-    return applied
-
-
-def change(repository: Repository, old: str, new: str) -> None:
-    file = repository.root / "agent.py"
-    assert old in file.read_text()
-    file.write_text(file.read_text().replace(old, new))
-    git(repository.root, "commit", "-qam", "Change it")
-
-
 def test_each_repair_is_a_commit_on_the_new_base(
     harness: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = evolve(harness)
+    made = record(harness)
     change(harness, "text", "words")
     change(harness, "6  # a number", "6")
     with pytest.raises(AssertionError, match="could not apply"):
@@ -107,7 +52,7 @@ def test_each_repair_is_a_commit_on_the_new_base(
 def test_what_no_longer_applies_is_named(
     harness: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    evolve(harness)
+    record(harness)
     change(harness, "    return text", "    yield text")
     assert main(["rebase", "1", "-C", str(harness.root), "--check"]) == 0
     printed = capsys.readouterr().out
@@ -122,7 +67,7 @@ def test_what_no_longer_applies_is_named(
 def test_a_repair_that_is_there_already(
     harness: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    evolve(harness)
+    record(harness)
     change(harness, "ANSWER = 6", "ANSWER = 7")
     assert main(["rebase", "1", "-C", str(harness.root), "--branch", "mine"]) == 0
     assert "there already: Answer seven" in capsys.readouterr().out
@@ -130,7 +75,7 @@ def test_a_repair_that_is_there_already(
 
 
 def test_without_notes(harness: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    evolve(harness)
+    record(harness)
     git(harness.root, "update-ref", "-d", "refs/notes/ecdysis")
     assert main(["rebase", "1", "-C", str(harness.root)]) == 1
     assert "ecdysis fetch" in capsys.readouterr().out
@@ -139,7 +84,7 @@ def test_without_notes(harness: Repository, capsys: pytest.CaptureFixture[str]) 
 def test_the_reason_stands_before_each_hunk(
     harness: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    evolve(harness)
+    record(harness)
     assert main(["show", "1", "--diff", "-C", str(harness.root)]) == 0
     printed = capsys.readouterr().out
     reason = (

@@ -11,6 +11,7 @@ from bot.edit.apply import Applied, apply_spec
 from bot.edit.refusal import Refusal
 from bot.records import Edit, ModificationSpec
 from bot.sandbox import ProcessLimits
+from tests.edit.in_process import in_process
 
 SET = {"op": "set_constant", "target": "X", "code": "2"}
 
@@ -60,6 +61,7 @@ def refused(content: bytes, *edits: dict[str, Any]) -> Refusal:
          b"class X:\n  y = g(lambda: f(1))\n"),
     ],
 )  # fmt: skip
+@in_process()
 def test_each_kind_of_code(before: bytes, edit: dict[str, Any], after: bytes) -> None:
     assert changed(before, {"target": "X", **edit}) == after
 
@@ -152,6 +154,7 @@ def test_only_the_value_changes(before: bytes, after: bytes) -> None:
          "have target_number, number."),
     ],
 )  # fmt: skip
+@in_process()
 def test_refusals(content: bytes, edit: dict[str, Any], kind: str, message: str) -> None:
     assert refused(content, edit) == Refusal(kind, message, 0)  # type: ignore[arg-type]
 

@@ -9,6 +9,7 @@ import pytest
 from bot.edit.apply import Applied, apply_spec
 from bot.edit.refusal import Refusal
 from bot.records import Edit, ModificationSpec
+from tests.edit.in_process import in_process
 
 
 def spec(*edits: dict[str, Any]) -> ModificationSpec:
@@ -22,7 +23,7 @@ def spec(*edits: dict[str, Any]) -> ModificationSpec:
     )
 
 
-def apply(before: bytes | str, *edits: dict[str, Any]) -> Applied | Refusal:
+def apply_in_processes(before: bytes | str, *edits: dict[str, Any]) -> Applied | Refusal:
     content = before.encode() if isinstance(before, str) else before
     return apply_spec(
         spec(*edits),
@@ -31,6 +32,11 @@ def apply(before: bytes | str, *edits: dict[str, Any]) -> Applied | Refusal:
         protected=[],
         python=sys.executable,
     )
+
+
+@in_process()
+def apply(before: bytes | str, *edits: dict[str, Any]) -> Applied | Refusal:
+    return apply_in_processes(before, *edits)
 
 
 def after(before: bytes | str, *edits: dict[str, Any]) -> bytes:

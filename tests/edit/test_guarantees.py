@@ -11,7 +11,7 @@ import pytest
 from bot.edit.apply import Applied, apply_spec
 from bot.edit.paths import is_plain_path
 from bot.edit.refusal import Refusal
-from tests.edit.test_edits import after, apply, refusal, spec
+from tests.edit.test_edits import after, apply, apply_in_processes, refusal, spec
 
 START = {"op": "insert_statements", "target": "f", "code": "x = '''one\ntwo'''"}
 
@@ -164,7 +164,7 @@ def test_what_a_file_does_already_is_no_danger() -> None:
     ids=["sum-10k", "parentheses-3k", "elif-10k", "sum-400", "chain-200", "lists-90"],
 )
 def test_deep_code_ends_in_a_value_and_not_in_a_crash(code: str) -> None:
-    result = apply(f"def f():\n    return 1\n{code}\n", START)
+    result = apply_in_processes(f"def f():\n    return 1\n{code}\n", START)
     if isinstance(result, Refusal):
         assert result.kind in ("too_large", "unparseable", "would_not_compile", "dangerous")
     else:
@@ -173,7 +173,7 @@ def test_deep_code_ends_in_a_value_and_not_in_a_crash(code: str) -> None:
 
 def test_ordinary_depth_is_edited() -> None:
     code = "x = " + " + ".join(["1"] * 400)
-    assert isinstance(apply(f"def f():\n    return 1\n{code}\n", START), Applied)
+    assert isinstance(apply_in_processes(f"def f():\n    return 1\n{code}\n", START), Applied)
 
 
 def test_a_huge_file_is_refused() -> None:

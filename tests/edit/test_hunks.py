@@ -5,6 +5,7 @@ import difflib
 from bot.edit.apply import Applied, apply_spec
 from bot.edit.hunks import explain_diff
 from bot.records import Edit
+from tests.edit.in_process import in_process
 from tests.edit.making import PYTHON
 from tests.helpers.repairs import make_spec
 
@@ -15,6 +16,7 @@ BEFORE = (
 )
 
 
+@in_process()
 def hunks_of(*edits: dict[str, str]) -> list[list[int]]:
     spec = make_spec(edits=[Edit(file="a.py", **edit) for edit in edits])
     files = {"a.py": BEFORE.encode()}

@@ -7,6 +7,7 @@ import pytest
 from bot.edit.moving import Reapplied, reapply_spec
 from bot.edit.refusal import Refusal
 from bot.records import ModificationSpec
+from tests.edit.in_process import in_process
 from tests.edit.making import PYTHON, block
 
 BASE = block(
@@ -45,7 +46,9 @@ def spec_of(*edits: dict[str, Any]) -> ModificationSpec:
     )
 
 
-def moved(now: dict[str, str], *edits: dict[str, Any], base: str = BASE) -> Reapplied | Refusal:
+def moved_in_processes(
+    now: dict[str, str], *edits: dict[str, Any], base: str = BASE
+) -> Reapplied | Refusal:
     old, new = {FILE: base.encode()}, {path: text.encode() for path, text in now.items()}
     return reapply_spec(
         spec_of(*edits),
@@ -56,6 +59,11 @@ def moved(now: dict[str, str], *edits: dict[str, Any], base: str = BASE) -> Reap
         python=PYTHON,
         files=new,
     )
+
+
+@in_process()
+def moved(now: dict[str, str], *edits: dict[str, Any], base: str = BASE) -> Reapplied | Refusal:
+    return moved_in_processes(now, *edits, base=base)
 
 
 def code(result: Reapplied | Refusal, path: str = FILE) -> str:
@@ -72,7 +80,7 @@ STRIP = {
 
 
 def test_the_same_base_takes_the_same_spec() -> None:
-    result = moved({FILE: BASE}, STRIP)
+    result = moved_in_processes({FILE: BASE}, STRIP)
     assert isinstance(result, Reapplied)
     assert result.spec == spec_of(STRIP)
 
@@ -90,7 +98,8 @@ def test_a_renamed_function_in_another_order() -> None:
 
 def test_a_function_that_moved_to_another_file() -> None:
     rest = "from h.parts import read\n\n\ndef other(text):\n    return []\n"
-    result = moved({FILE: rest, "h/parts.py": BASE, "h/z.py": "x = 1\n"}, STRIP)
+    now = {FILE: rest, "h/parts.py": BASE, "h/z.py": "x = 1\n"}
+    result = moved_in_processes(now, STRIP)
     assert "found.append(part.strip())" in code(result, "h/parts.py")
 
 
@@ -236,5 +245,5 @@ def test_a_new_name_that_means_something_else_now() -> None:
 
 def test_hostile_depth_is_refused() -> None:
     deep = BASE + "x = " + "(" * 5000 + ")" * 5000 + "\n"
-    result = moved({FILE: deep}, STRIP)
+    result = moved_in_processes({FILE: deep}, STRIP)
     assert isinstance(result, Refusal)

@@ -73,12 +73,14 @@ def test_counts_of_sign_patterns(sizes: list[int], least: int, cut: int) -> None
     assert patterns.from_sum(least) == sum(least <= p < cut for p in positives)
 
 
-def test_thousands_of_differing_tasks() -> None:
-    """1,600 fixed and 1,500 broken: P(Binomial(3100, 1/2) >= 1600) from its exact tail."""
-    exact = sum(math.comb(3100, k) for k in range(1600, 3101)) / 2**3100
-    assert sign_flip_p_value([1] * 1600 + [-1] * 1500) == pytest.approx(exact, rel=1e-12)
-    # Normal: 1.96 * sqrt(3100) = 109.1; sums of 3,100 signs are even.
-    assert noise_band([1] * 3100, tasks=3100) == 110
+def test_more_differing_tasks_than_a_float_has_powers_of_two() -> None:
+    """580 fixed and 520 broken: P(Binomial(1100, 1/2) >= 580) from its exact tail."""
+    exact = sum(math.comb(1100, k) for k in range(580, 1101)) / 2**1100
+    assert sign_flip_p_value([1] * 580 + [-1] * 520) == pytest.approx(exact, rel=1e-12)
+    # Normal: 1.96 * sqrt(1100) = 65.0; sums of 1,100 signs are even.
+    assert noise_band([1] * 1100, tasks=1100) == 64
+    beyond = 2 * sum(math.comb(1100, k) for k in range(550 + 33, 1101)) / 2**1100
+    assert 0.048 < beyond <= 0.05
 
 
 def test_noise_band_is_the_95_percent_quantile_of_net_flips() -> None:
@@ -143,6 +145,8 @@ def test_needed_tasks_by_hand() -> None:
     assert needed_tasks(of_gains([1] * 5), alpha=0.03) == 6
     # ((1.8808 * 0.5 + 0.8416 * 0.4330) / 0.25)^2 = 27.2
     assert needed_tasks(of_gains([1] * 5 + [0] * 15), alpha=0.03) == 28
+    # All alike, in thirds: no variance, whatever rounding says.
+    assert [needed_tasks(of_gains([1] * n, trials=3), 0.03) for n in (3, 7, 49)] == [6, 6, 6]
     # A net of one task among 400 that differ.
     assert needed_tasks(of_gains([1] * 201 + [-1] * 200), alpha=0.03) is None
 

@@ -13,6 +13,7 @@ from bot.lineage.message import (
     parse_message,
     spec_digest,
 )
+from bot.records import Accommodation
 from tests.helpers.repairs import make_figures, make_message, make_pattern, make_spec
 
 
@@ -23,6 +24,16 @@ def git_trailers(text: str) -> list[tuple[str, str]]:
     )  # fmt: skip
     lines = done.stdout.decode().splitlines()
     return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+
+
+def test_the_figures_say_which_edits_ran_and_which_serve_some_tasks_alone() -> None:
+    figures = make_figures()
+    assert not {"Ecdysis-Activated", "Ecdysis-Accommodation"} & dict(figures.trailers("")).keys()
+    figures.verdict.activated = [True, False, True]
+    figures.verdict.accommodation = Accommodation(edits=3, narrow=[1])
+    trailers = dict(figures.trailers("b" * 40))
+    assert trailers["Ecdysis-Activated"] == "2/3"
+    assert trailers["Ecdysis-Accommodation"] == "1/3"
 
 
 def test_a_whole_message() -> None:

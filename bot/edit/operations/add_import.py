@@ -24,11 +24,11 @@ from bot.edit.code import (
 )
 from bot.edit.header import free_first_comments
 from bot.edit.imports import Import, imported, parse_import, source_of
-from bot.edit.names import bindings, bound_by, top_level
+from bot.edit.names import bindings, bound_by, bound_names, top_level
 from bot.edit.refusal import Refused
 from bot.edit.schema import AddImport
 from bot.edit.structure import flatten
-from bot.edit.tree import Spot, Statement, at_lines
+from bot.edit.tree import Spot, Statement, at_lines, walk
 
 
 def add_import(module: cst.Module, edit: AddImport) -> cst.Module:
@@ -114,7 +114,7 @@ def _placed(module: cst.Module, line: cst.SimpleStatementLine) -> list[Statement
         return _first_of_all(body, start, line)
     # `"""Doc."""; x = 1` stays one line: the import goes behind it.
     start = _split_at(body, start)[1]
-    stop = start = _first_import(body, start)
+    stop = start = _first_import(body, start, line)
     while stop < len(body) and _is_import(body[stop]):
         stop += 1
     if stop == start:
@@ -154,12 +154,18 @@ def _first_of_all(
     return [*body[:start], line, *_set_off(body[start:])]
 
 
-def _first_import(body: list[Statement], start: int) -> int:
-    """The first import behind nothing but simple statements (`__version__ = …`), else `start`."""
+def _first_import(body: list[Statement], start: int, line: cst.SimpleStatementLine) -> int:
+    """The first import behind nothing but simple statements (`__version__ = …`), else `start`.
+
+    Those statements may not use what is imported.
+    """
+    names = {name for small in line.body for name in bound_names(small)}
     for index in range(start, len(body)):
         if _is_import(body[index]):
             return index
-        if not isinstance(body[index], cst.SimpleStatementLine):
+        spots = walk(Spot(body[index]), lambda node: True)
+        used = any(isinstance(spot.node, cst.Name) and spot.node.value in names for spot in spots)
+        if used or not isinstance(body[index], cst.SimpleStatementLine):
             break
     return start
 

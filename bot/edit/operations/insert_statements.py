@@ -2,6 +2,7 @@
 
 `place` is `start` (behind the docstring and `__future__` imports, the default), `end`, or
 `before` / `after` the one statement of the target, however deep, with the structure of `anchor`.
+Nothing is put before a docstring, which would be none then.
 Postcondition: the statements stand at that place. Where they stand elsewhere in the same block,
 it cannot be told whether that is meant, and the edit is refused.
 """
@@ -28,9 +29,11 @@ from bot.edit.code import one_line, parse_anchor, parse_statements
 from bot.edit.header import free_first_comments
 from bot.edit.refusal import Refused
 from bot.edit.schema import InsertStatements
-from bot.edit.structure import flatten
+from bot.edit.structure import flatten, is_docstring
 from bot.edit.targets import choose, find_target
 from bot.edit.tree import Spot, Statement, at_lines, node_at, put_in_module
+
+_DOCUMENTED = (cst.Module, cst.FunctionDef, cst.ClassDef)
 
 
 def insert_statements(module: cst.Module, edit: InsertStatements) -> cst.Module:
@@ -57,12 +60,25 @@ def insert_statements(module: cst.Module, edit: InsertStatements) -> cst.Module:
             f"These statements stand {at_lines(module, [runs[0].statements[0]])} already, not "
             f"where they are to go; say more with the edit, or use replace_statements.",
         )
+    if edit.place == "before" and position == 0:
+        _refuse_before_docstring(module, block)
     freed = free_first_comments(module)
     target = cast(Block, node_at(freed, block.path))
     changed = insert_in(
         Spot(target, block.path), position, new, follow=edit.place in ("after", "end")
     )
     return put_in_module(freed, block.path, changed)
+
+
+def _refuse_before_docstring(module: cst.Module, block: Spot) -> None:
+    owner = node_at(module, block.path[:-1])
+    first = flatten(lines_of(cast(Block, block.node)))[0]
+    if isinstance(owner, _DOCUMENTED) and is_docstring(first):
+        raise Refused(
+            "conflict",
+            f"Before the docstring {at_lines(module, [first])}, which would be none then, nothing "
+            "is inserted; place = start is behind it.",
+        )
 
 
 def _length(block: Spot) -> int:

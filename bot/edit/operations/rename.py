@@ -29,7 +29,7 @@ from bot.edit.tree import Path, at_lines, put_all
 
 
 def rename(module: cst.Module, edit: Rename) -> cst.Module:
-    outer, _, old = edit.target.rpartition(".")
+    outer, _, old = unicodedata.normalize("NFKC", edit.target).rpartition(".")
     new = edit.to
     _check_name(new)
     place = find_target(module, outer, edit.target_number)

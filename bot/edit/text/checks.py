@@ -62,6 +62,14 @@ def check_change(path: str, change: Change) -> None:
             f"mean something else in {name}: see to the indentation, brackets and marks in the "
             "code, or give a larger anchor.",
         )
+    documents = [_documents(before), _documents(after)]
+    if (documents[0] > 1) != (documents[1] > 1):
+        # Whoever reads the one document of a file fails at a second one.
+        raise Refused(
+            "conflict",
+            f"{path} would hold {documents[1]} {name} documents where it holds {documents[0]}, "
+            "which what reads it may not expect: leave out, or keep, the line ---.",
+        )
     known = repeated_keys(before)
     for said, nodes in repeated_keys(after).items():
         if len(nodes) > len(known.get(said, [])):
@@ -71,3 +79,8 @@ def check_change(path: str, change: Change) -> None:
                 "conflict",
                 f"The key {text[:80]} would stand twice in one place of {path}, see line {line}.",
             )
+
+
+def _documents(root: Node) -> int:
+    """How many documents a text holds; none where its format knows no such thing."""
+    return sum(child.says == "document" for child in root.children)

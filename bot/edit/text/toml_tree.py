@@ -34,7 +34,7 @@ def read_toml(text: str) -> Node:
     elements: dict[int, tuple[Node, Node]] = {}  # the last of each array, and what holds it
     numbers: dict[tuple[int, str], int] = {}  # of paths, by the path around and the name
     for start, stop in _statements(text):
-        statement = line_group("statement", text, start, stop)
+        statement = _statement(text, start, stop)
         if text[start] != "[":
             table.children.append(statement)
             continue
@@ -50,6 +50,30 @@ def read_toml(text: str) -> Node:
         if is_element:
             elements[number] = (table, holder)
     return root
+
+
+def _statement(text: str, start: int, stop: int) -> Node:
+    """The lines of a statement, each in the brackets that are open where it begins."""
+    lines = line_group("statement", text, start, stop)
+    opened = [group("statement")]
+    tokens = _TOKEN.finditer(text, start, stop)
+    token = next(tokens, None)
+    for line in lines.children:
+        while token is not None and token.start() < line.start:
+            opened, token = _brackets(opened, token.group()), next(tokens, None)
+        opened[-1].children.append(line)
+    return opened[0]
+
+
+def _brackets(opened: list[Node], token: str) -> list[Node]:
+    """The brackets that are open behind a token."""
+    if token in ("]", "}"):
+        return opened[:-1]
+    if token in ("[", "{"):
+        inner = group("brackets")
+        opened[-1].children.append(inner)
+        return [*opened, inner]
+    return opened
 
 
 def _statements(text: str) -> list[tuple[int, int]]:

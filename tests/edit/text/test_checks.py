@@ -251,3 +251,49 @@ def test_an_anchor_given_anew_changes_what_its_aliases_hold() -> None:
     kind, said = refusal(before, replace("b: 2", "b: &x 2"), file="a.yml")
     assert (kind, said[:6]) == ("conflict", "Line 3")
     assert edit_code(before, insert("end", "", "d: &x 2"), file="a.yml") == before + "d: &x 2\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "edit", "counts"),
+    [
+        ("a: 1\n", insert("end", "", "---\nb: 2"), "2 YAML documents where it holds 1"),
+        ("a: 1\n", insert("end", "", "...\n---\nb: 2"), "2 YAML documents where it holds 1"),
+        ("a: 1\n", insert("start", "", "b: 2\n---"), "2 YAML documents where it holds 1"),
+        ("---\na: 1\n", insert("start", "", "b: 2"), "2 YAML documents where it holds 1"),
+        ("a: 1\n", replace("a: 1", "a: 1\n---\nb: 2"), "2 YAML documents where it holds 1"),
+        ("# none\n", insert("end", "", "a: 1\n---\nb: 2"), "2 YAML documents where it holds 0"),
+        ("a: 1\n---\nb: 2\n", replace("---\nb: 2\n", "c: 1\n"),
+         "1 YAML documents where it holds 2"),
+    ],
+)  # fmt: skip
+def test_one_document_stays_one_and_several_stay_several(
+    before: str, edit: dict[str, object], counts: str
+) -> None:
+    kind, said = refusal(before, edit, file="a.yaml")
+    assert (kind, said.partition(",")[0]) == ("conflict", f"a.yaml would hold {counts}")
+
+
+@pytest.mark.parametrize(
+    ("before", "edit", "after"),
+    [
+        ("", insert("end", "", "a: 1"), "a: 1\n"),
+        ("a: 1\n", insert("start", "", "---"), "---\na: 1\n"),
+        ("a: 1\n", insert("start", "", "%YAML 1.1\n---"), "%YAML 1.1\n---\na: 1\n"),
+        ("a: 1\n", insert("end", "", "..."), "a: 1\n...\n"),
+        ("a: 1\n---\nb: 2\n", insert("end", "", "---\nc: 3"), "a: 1\n---\nb: 2\n---\nc: 3\n"),
+        ("a: |\n  x\n", insert("end", "", "  ---\n  y"), "a: |\n  x\n  ---\n  y\n"),
+    ],
+)  # fmt: skip
+def test_marks_that_make_no_other_document(
+    before: str, edit: dict[str, object], after: str
+) -> None:
+    assert edit_code(before, edit, file="a.yml") == after
+
+
+def test_brackets_that_are_closed_and_opened_in_between() -> None:
+    before = "c = [\n  [\n    1,\n    2,\n  ],\n]\n"
+    kind, said = refusal(before, insert("before", "    2,", "  ], ["), file="a.toml")
+    assert (kind, said.partition(",")[0]) == ("conflict", "Line 4 of a.toml")
+    assert edit_code(before, insert("before", "    2,", "    [3],"), file="a.toml") == (
+        before.replace("    2", "    [3],\n    2")
+    )

@@ -16,6 +16,7 @@ from tests.helpers.drift.kind import (
     insert_below_imports,
     on_function,
     on_module,
+    parsed,
     statements_of,
     text_of,
 )
@@ -173,7 +174,7 @@ def made_async(files: Files, place: Place, chance: random.Random) -> Drift | Non
             if callers <= waiting:
                 break
             waiting |= callers
-        new = {p: cst.parse_module(t).visit(_Await(waiting)).code for p, t in modules.items()}
+        new = {p: parsed(t).visit(_Await(waiting)).code for p, t in modules.items()}
         return {**files, **new}
 
     return Drift(change, place)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tests.helpers.drift import additions, layout, moves, names
-from tests.helpers.drift.kind import Drift, Maker, Place
+from tests.helpers.drift.kind import Maker, Place
 from tests.helpers.drift.program import DriftSpec, Files, behaviour
 
 # In the order in which several of them happen: inside the function first, the layout last.
@@ -66,13 +66,13 @@ def drift_cases(
     chosen: list[tuple[str, ...]] = [(kind,) for kind in KINDS]
     chosen += [_some_kinds(chance) for _ in range(combined)]
     for kinds in chosen:
-        drift = _combine(kinds, spec, base, chance)
-        if drift is None:
+        found = _combine(kinds, spec, base, chance)
+        if found is None:
             continue
-        onto = drift.change(base)
+        change, onto = found
         if onto == base or behaviour(onto) != before:
             continue
-        yield Case(spec, kinds, onto, wanted, behaviour(drift.change(edited)) == wanted)
+        yield Case(spec, kinds, onto, wanted, behaviour(change(edited)) == wanted)
 
 
 def _some_kinds(chance: random.Random) -> tuple[str, ...]:
@@ -82,8 +82,8 @@ def _some_kinds(chance: random.Random) -> tuple[str, ...]:
 
 def _combine(
     kinds: tuple[str, ...], spec: DriftSpec, base: Files, chance: random.Random
-) -> Drift | None:
-    """One drift after the other; None where one finds nothing to do."""
+) -> tuple[Callable[[Files], Files], Files] | None:
+    """One drift after the other, and what becomes of the base; None where one finds nothing."""
     text = " ".join(f"{edit.anchor} {edit.target} {edit.code}" for edit in spec.spec.edits)
     place = Place(spec.spec.edits[0].file, spec.place, frozenset(re.findall(r"\w+", text)))
     files, changes = base, []
@@ -99,4 +99,4 @@ def _combine(
             files = one(files)
         return files
 
-    return Drift(change, place)
+    return change, files

@@ -7,6 +7,7 @@ import random
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import libcst as cst
 
@@ -39,11 +40,17 @@ class Drift:
 Maker = Callable[[Files, Place, random.Random], Drift | None]
 
 
+@lru_cache(maxsize=64)
+def parsed(text: str) -> cst.Module:
+    """The tree of a module; nothing ever changes a tree."""
+    return cst.parse_module(text)
+
+
 def on_module(path: str, change: Callable[[cst.Module], cst.CSTNode]) -> Callable[[Files], Files]:
     """The change of one file."""
 
     def changed(files: Files) -> Files:
-        module = change(cst.parse_module(files[path]))
+        module = change(parsed(files[path]))
         assert isinstance(module, cst.Module)
         return {**files, path: module.code}
 
@@ -59,17 +66,24 @@ class OnFunction(cst.CSTTransformer):
         self._change = change
         self._inside: list[str] = []
 
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
-        self._inside.append(node.name.value)
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return self._enter(node.name.value)
 
-    def visit_ClassDef(self, node: cst.ClassDef) -> None:
-        self._inside.append(node.name.value)
+    def visit_ClassDef(self, node: cst.ClassDef) -> bool:
+        return self._enter(node.name.value)
+
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
+        return False
 
     def leave_FunctionDef(self, _: cst.FunctionDef, node: cst.FunctionDef) -> cst.CSTNode:  # type: ignore[override]
         return self._leave(node)
 
     def leave_ClassDef(self, _: cst.ClassDef, node: cst.ClassDef) -> cst.CSTNode:  # type: ignore[override]
         return self._leave(node)
+
+    def _enter(self, name: str) -> bool:
+        self._inside.append(name)
+        return self._name.startswith(".".join(self._inside) + ".")
 
     def _leave(self, node: cst.CSTNode) -> cst.CSTNode:
         here = ".".join(self._inside)

@@ -33,6 +33,10 @@ def requoted(files: Files, place: Place, chance: random.Random) -> Drift:
             other = "'" if node.quote == '"' else '"'
             return node.with_changes(value=f"{node.prefix}{other}{node.raw_value}{other}")
 
+        def visit_FormattedString(self, node: cst.FormattedString) -> bool:
+            # Before Python 3.12, its quotes may not come again inside of it.
+            return False
+
     return _everywhere(place, Requote)
 
 

@@ -16,6 +16,7 @@ from tests.helpers.drift.kind import (
     function_at,
     insert_below_imports,
     on_module,
+    parsed,
     statements_of,
     unused_word,
 )
@@ -28,7 +29,9 @@ def moved_in_file(files: Files, place: Place, chance: random.Random) -> Drift | 
     """The function, or method, behind another one of its block."""
     outer, _, name = place.name.rpartition(".")
     names = _definitions(files, place.file, outer)
-    position = names.index(name) if name in names else 0
+    if name not in names:
+        return None
+    position = names.index(name)
     others = [other for i, other in enumerate(names) if i not in (position, position - 1)]
     if not others:
         return None
@@ -53,6 +56,8 @@ def moved_into_class(files: Files, place: Place, chance: random.Random) -> Drift
     if function_at(files, place) is None:
         return None
     outer, _, name = place.name.rpartition(".")
+    if outer and name not in _definitions(files, place.file, outer):
+        return None
     word = unused_word(files, chance).title()
 
     def make_static(node: cst.FunctionDef) -> cst.CSTNode:
@@ -95,7 +100,7 @@ def moved_to_module(files: Files, place: Place, chance: random.Random) -> Drift 
         return None
 
     def change(files: Files) -> Files:
-        old = cst.parse_module(files[place.file])
+        old = parsed(files[place.file])
         taken = _used_by(ast.parse(files[place.file]), top)
         imports = [line for line in old.body if _is_import(line)]
         gone = [line for line in old.body if set(_bound(line)) & taken]
@@ -151,9 +156,11 @@ def _one_by_one(line: cst.CSTNode) -> list[str]:
 
 
 def _definitions(files: Files, path: str, outer: str) -> list[str]:
+    """The names that a module, or a class in it, defines; none where `outer` is no class."""
     body = ast.parse(files[path]).body
     for part in outer.split(".") if outer else ():
-        body = next(n.body for n in body if isinstance(n, ast.ClassDef) and n.name == part)
+        found = [n.body for n in body if isinstance(n, ast.ClassDef) and n.name == part]
+        body = found[0] if found else []
     return [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from tests.helpers.drift.kind import Drift, Place, function_at, on_function, unused_word
+from tests.helpers.drift.kind import Drift, Place, function_at, on_function, parsed, unused_word
 from tests.helpers.drift.program import Files
 
 
@@ -127,8 +127,7 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
 def _in_all(make: Callable[[], cst.CSTTransformer]) -> Callable[[Files], Files]:
     def change(files: Files) -> Files:
         return {
-            path: cst.parse_module(text).visit(make()).code if text else text
-            for path, text in files.items()
+            path: parsed(text).visit(make()).code if text else text for path, text in files.items()
         }
 
     return change

@@ -37,6 +37,7 @@ PAIRS = (
 )
 EXPRESSION = "probe_value('x')"
 LARGEST = 100_000
+MOST_TRIES = 1_000
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,13 @@ def package_files(name: str, version: str, cache: Path) -> Files | None:
 
 
 def package_edits(base: Files, onto: Files, chance: random.Random) -> Iterator[PackageEdit]:
-    """Random edits of functions that are not the same text in both versions, without end."""
+    """Random edits of functions that are not the same text in both versions, as many as asked."""
     places = _places(base)
     there = _places(onto)
     same = {ast.unparse(place.node) for place in there}
     changed = [place for place in places if ast.unparse(place.node) not in same]
     moved = [place for place in places if base[place.file] != onto.get(place.file)]
-    while moved:
+    for _ in range(MOST_TRIES if moved else 0):
         place = chance.choice(changed if changed and chance.random() < 0.7 else moved)
         edit = _random_edit(base, place, chance)
         if edit is None:
