@@ -481,8 +481,8 @@ def test_the_users_own_settings_in_the_environment_stay(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", "remote.origin.url")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", bench.github.url)
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{bench.github.base}/.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "http://127.0.0.1:9/")
     git(bench.root, "config", "remote.origin.url", "http://127.0.0.1:9/shop/desk.git")
     made = bench.evolve()
     assert pr(bench) == 0
