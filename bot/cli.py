@@ -26,6 +26,7 @@ COMMANDS = {
     "gate": "Decide whether one harness revision is better than another.",
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",
+    "pr": "Push a generation, and open or update its pull request.",
     "diff": "Compare two generations: their repairs by structure, and the text.",
     "rebuild": "Make a generation's trees again from what is recorded, and compare.",
     "watchlist": "Show what waits for more evidence, and what would promote it.",

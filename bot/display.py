@@ -35,6 +35,14 @@ _ESCAPE_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)", re.DOTALL
 )
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+# What a forge acts on wherever it stands.
+_MENTION = re.compile(r"(?<!\w)@(?=[\w-])")
+_ISSUE = re.compile(r"#(?=\d)")
+_ISSUE_GH = re.compile(r"\b(GH)-(?=\d)", re.IGNORECASE)
+_ISSUE_URL = re.compile(r"/(issues|pulls?|merge_requests|discussions|commit)/(?=\w)")
+_SKIP_CI = re.compile(
+    r"\[\s*((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\s*\]", re.IGNORECASE
+)
 
 _known_secrets: set[str] = set()
 
@@ -75,6 +83,16 @@ def printable(text: str, limit: int | None = None, *, lines: bool = False) -> st
     if limit is not None and len(text) > limit:
         text = text[: max(limit - 1, 0)] + "…"
     return text
+
+
+def defuse(text: str) -> str:
+    """`text` without secrets and control characters, its references and mentions broken up."""
+    text = scrub(printable(text, lines=True))
+    text = _SKIP_CI.sub(r"(\1)", text)
+    text = _ISSUE_URL.sub(r"/\1/ ", text)
+    text = _ISSUE.sub("# ", text)
+    text = _ISSUE_GH.sub(r"\1 ", text)
+    return _MENTION.sub("@ ", text)
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

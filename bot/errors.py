@@ -63,6 +63,12 @@ class SandboxUnavailable(EcdysisError):
     exit_code = 7
 
 
+class GitHubError(EcdysisError):
+    """GitHub refuses what was asked for, or cannot be reached; a run again goes on from there."""
+
+    exit_code = 8
+
+
 class Interrupted(EcdysisError):
     """The user pressed Ctrl-C; says what is kept."""
 

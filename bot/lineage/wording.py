@@ -9,20 +9,13 @@ from __future__ import annotations
 import re
 import textwrap
 
-from bot.display import printable, scrub
+from bot.display import defuse, printable
 
 SUBJECT_WIDTH = 72
 BODY_WIDTH = 74
 LONGEST_BODY = 12_000
 LONGEST_VALUE = 240
 
-_MENTION = re.compile(r"(?<![\w.+-])@(?=[\w-])")
-_ISSUE = re.compile(r"#(?=\d)")
-_ISSUE_GH = re.compile(r"\b(GH)-(?=\d)", re.IGNORECASE)
-_ISSUE_URL = re.compile(r"/(issues|pulls?|merge_requests|discussions|commit)/(?=\w)")
-_SKIP_CI = re.compile(
-    r"\[\s*((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\s*\]", re.IGNORECASE
-)
 _AUTOSQUASH = re.compile(r"^(fixup|squash|amend)!", re.IGNORECASE)
 # What git or a forge reads at the start of a line: trailers, comments, mail and patch heads.
 _SPECIAL_START = re.compile(
@@ -34,16 +27,6 @@ _SPECIAL_START = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-
-
-def defuse(text: str) -> str:
-    """`text` without secrets and control characters, its references and mentions broken up."""
-    text = scrub(printable(text, lines=True))
-    text = _SKIP_CI.sub(r"(\1)", text)
-    text = _ISSUE_URL.sub(r"/\1/ ", text)
-    text = _ISSUE.sub("# ", text)
-    text = _ISSUE_GH.sub(r"\1 ", text)
-    return _MENTION.sub("@ ", text)
 
 
 def one_line(text: str, limit: int = LONGEST_VALUE) -> str:

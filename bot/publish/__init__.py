@@ -1,0 +1,1 @@
+"""Who reviews it: the pull request of a generation, its comments, and what people answer."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.lineage.wording import defuse, one_line, write_body, write_subject
+from bot.display import defuse
+from bot.lineage.wording import one_line, write_body, write_subject
 
 
 @pytest.mark.parametrize(
