@@ -9,8 +9,9 @@ from unidiff.patch import PatchSet
 from bot.config import PathGlobs
 from bot.display import count
 from bot.edit.review import review_files
-from bot.evolve import check_code, compare_hidden
+from bot.evolve import check_code
 from bot.gate.paired_test import Comparison, compare
+from bot.hidden import compare_hidden
 from bot.records import Verdict
 from bot.workshop import Workshop, arm
 

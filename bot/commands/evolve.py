@@ -188,7 +188,8 @@ def run_evolution(
     `method` gets the workshop and the commit `base`; without it, generations are made.
     """
     from bot.commands.bench import open_bench, other_model
-    from bot.evolve import evolve, measure_transfer, read_test_split
+    from bot.evolve import evolve
+    from bot.hidden import measure_transfer, read_test_split
     from bot.lineage.ledger import refuse_scheduled_read
 
     if test:
@@ -293,7 +294,7 @@ def plan_evolution(
 ) -> Plan:
     """Run the train split, and say what an evolution would work on; the episodes are kept."""
     from bot.commands.bench import open_bench
-    from bot.evolve import find_situations
+    from bot.situations import find_situations
 
     repository, commit, table = starting_point(repo, base, with_panel)
     with open_bench(repository, table, commit, isolation=isolation) as bench:

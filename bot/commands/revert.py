@@ -157,7 +157,8 @@ def explanation_of(repair: Repair) -> str:
 
 def prove(shop: Workshop, base: str, reverting: Reverting) -> None:
     """The gate on what is left: as in `evolve`, but all of it or nothing."""
-    from bot.evolve import commit, compare_hidden, static_checks
+    from bot.evolve import commit, static_checks
+    from bot.hidden import compare_hidden
     from bot.workshop import Accepted, Decision, Rejection
 
     rest, tree = list(reverting.rest), shop.repository.tree_of(base)
