@@ -22,6 +22,7 @@ from bot.hidden import compare_hidden
 from bot.lineage.generations import Generation, generation_at, record_generation
 from bot.lineage.message import GenerationFigures, RepairMessage
 from bot.lineage.watchlist import add_to_watchlist
+from bot.recall import recall_accepted
 from bot.records import ModificationSpec
 from bot.situations import diagnose_train, promoted, proposals, situation_of
 from bot.visible import known_text
@@ -42,16 +43,18 @@ MOST_REPAIRS = 2
 
 
 def evolve(shop: Workshop, base: str, *, generations: int | None) -> Report:
-    """Make generations on top of the commit `base` until one brings nothing, or `generations`."""
-    made = 0
-    while generations is None or made < generations:
+    """Make generations on top of the commit `base` until one brings nothing, or `generations`.
+
+    Those that an interrupted run had made count, and are in the report.
+    """
+    recall_accepted(shop)
+    while generations is None or len(shop.report.accepted) < generations:
         comparisons = len(shop.errors.used)
         accepted = make_generation(shop, base)
         if accepted is not None:
             shop.report.accepted.append(accepted)
             base = accepted.generation.commit
             shop.journal.reach(base, shop.errors.used)
-            made += 1
         elif len(shop.errors.used) == comparisons:
             break  # else: without what was rejected, or with what was undecidable, others may help
     for undecided_one in shop.undecided:

@@ -15,6 +15,7 @@ import pytest
 from bot.cli import main
 from bot.git.repository import Repository
 from bot.lineage.evidence import TRANSCRIPTS_REF, read_transcript
+from bot.lineage.journal import Journal
 from bot.lineage.rejected import list_rejected
 from bot.llm.scripted import ScriptedServer
 from tests.commands.test_gate import AGENT, reply, tasks
@@ -220,3 +221,43 @@ def test_a_table_without_a_panel_says_what_to_add(
     tiny(tmp_path / "desk", "write()")
     assert main(["evolve", "--panel", "-C", str(tmp_path / "desk")]) == 2
     assert "Add [tool.ecdysis.panel]" in capsys.readouterr().err
+
+
+def test_a_run_killed_after_its_commit_reports_it_and_makes_no_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "reach", killed)
+        assert desk.evolve("--json") == 130
+    (ref,) = desk.repository.refs("refs/heads/ecdysis/")
+    asked, calls = len(desk.roles.asked), len(desk.agent.requests)
+    capsys.readouterr()
+    assert desk.evolve("--json") == 0
+    report = as_json(capsys.readouterr().out)
+    assert report["generations"] == 1
+    assert [repair["title"] for repair in report["repairs"]] == ["Ask the model to be careful"]
+    assert report["select"] == {"seed": 0.0, "evolved": 1.0}
+    assert list(desk.repository.refs("refs/heads/ecdysis/")) == [ref]
+    assert (len(desk.roles.asked), len(desk.agent.requests)) == (asked, calls)
+    # That run has ended: the next one works on what it made.
+    assert desk.evolve("--json") == 1
+    assert as_json(capsys.readouterr().out)["repairs"] == []
+
+
+def test_panel_and_catalog_do_not_go_on_with_each_others_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bot.evolve.compare_hidden", killed)
+        assert desk.evolve() == 130
+    asked = list(desk.roles.asked)
+    assert main(["evolve", "-C", str(desk.repository.root), "--json"]) == 1  # nothing for it here
+    assert desk.roles.asked == asked
+    assert desk.evolve() == 0  # what the panel said was kept
+    assert desk.roles.asked == asked

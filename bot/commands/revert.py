@@ -66,7 +66,7 @@ def command(name: str, repo: Path, dry: bool, isolation: str | None, as_json: bo
         base=reverting.base,
         isolation=isolation,
         method=lambda shop, base: prove(shop, base, reverting),
-        journal_name=f"revert-{reverting.repair.commit[:16]}",
+        journal=f"revert-{reverting.repair.commit[:16]}",
     )
     click.echo(json.dumps(summary.as_json) if as_json else summary.text)
     summary.check()

@@ -77,7 +77,8 @@ class BudgetMeter:
             need = f" and the next call may need {more:g}" if more else ""
             raise BudgetSpent(
                 f"The budget is spent: {name} = {spent:g} of {cap:g}{need} ({self.summary()}).",
-                "What was done is kept; raise the cap in [tool.ecdysis.budget] to go on.",
+                "What was done is kept: the same command goes on from there, with the whole cap "
+                "again. A higher one is set in [tool.ecdysis.budget].",
             )
 
     def begin_call(self) -> None:
