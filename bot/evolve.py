@@ -10,6 +10,8 @@ git in one transaction, at its end.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from bot.batch.digest import digest_of
 from bot.diagnose.catalog import NotApplicable, Situation
 from bot.diagnose.prose import explain
@@ -99,19 +101,23 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
             if isinstance(spec, NotApplicable):
                 refusals.append(f"{proposal.by}: {spec.reason}")
                 continue
-            if spec.origin in seen or len(changes) - len(carried) == MOST_REPAIRS:
+            if spec.origin in seen:
+                continue
+            if len(changes) - len(carried) == MOST_REPAIRS:
+                refusals.append(f"{proposal.by}: a generation holds {MOST_REPAIRS} new repairs.")
                 continue
             on = latest()
             seen.add(spec.origin)
             # 5 does it help: cheap checks, then the train split, then (below) the hidden split
             change = try_change(shop, tree, on, before, spec, situation, proposal)
             if change is None:
+                refusals.append(f"{proposal.by}: what it proposed was rejected.")
                 shop.tried[on].add(spec.origin)
             else:
                 changes.append(change)
                 before = shop.run_train(change.tree)
         if not any(c.pattern.key == pattern.key for c in changes):
-            why = " ".join(refusals) or "What answers it was tried for other patterns."
+            why = " ".join(refusals) or "What answers it was tried before."
             shop.report.leave(pattern, why)
     if len(changes) == len(carried):
         shop.tell("No candidate is left for the hidden split.")
@@ -144,7 +150,9 @@ def try_change(
     elif candidate == tree:
         refusal = "It changes nothing: what it asks for is there already."
     else:
-        refusal, kind = static_checks(shop, base_tree, candidate, spec), "static"
+        objection = static_checks(shop, base_tree, candidate, spec)
+        if objection is not None:
+            refusal, kind = objection
     if refusal is None:
         assert isinstance(candidate, str)
         shop.observation.watch(tree, candidate, [(spec, situation.pattern)])
@@ -170,25 +178,36 @@ def try_change(
     return None
 
 
+class Objection(NamedTuple):
+    """One sentence that refuses a candidate, and the class of the rejection, as `reject` has it."""
+
+    reason: str
+    kind: str
+
+
 def static_checks(
     shop: Workshop, base_tree: str, candidate: str, spec: ModificationSpec
-) -> str | None:
-    """What needs no task: one sentence that refuses the spec's candidate, or None."""
+) -> Objection | None:
+    """What needs no task, for the candidate of a spec."""
     files = [edit.file for edit in spec.edits]
     return check_code(shop, base_tree, candidate, files, all_text(spec))
 
 
 def check_code(
     shop: Workshop, base_tree: str, candidate: str, files: list[str], added: str
-) -> str | None:
-    """Leakage, imports, the harness's own tests: one sentence that refuses, or None.
+) -> Objection | None:
+    """Leakage, imports, the harness's own tests.
 
-    `files` are those that differ, `added` is the code that they bring.
+    `files` are those that differ, `added` is the code that they bring. That it holds something of
+    a hidden task is not for who proposes the next spec: they could guess until they are refused.
     """
     known = known_text(shop.repository, shop.table, base_tree)
-    leak = find_leak(added, shop.splits["train"], shop.splits["select"], known)
+    leak = find_leak(added, shop.splits["train"], [], known)
     if leak:
-        return leak
+        return Objection(leak, "static")
+    leak = find_leak(added, [], shop.splits["select"], known)
+    if leak:
+        return Objection(leak, "hidden")
     broken = shop.runner.check_imports(candidate, files)
     if broken:
         # A script that only runs with arguments could not be imported before either.
@@ -198,10 +217,10 @@ def check_code(
         ]
         broken = shop.runner.check_imports(candidate, check)
     if broken:
-        return f"It does not import: {broken}"
+        return Objection(f"It does not import: {broken}", "static")
     tests = shop.runner.run_tests(candidate)
     if tests is not None and (tests.timed_out or tests.code != 0):
-        return "The harness's own tests fail on it."
+        return Objection("The harness's own tests fail on it.", "static")
     return None
 
 

@@ -56,7 +56,8 @@ def compare_hidden(
         veto = veto_for_growth(verdict.inference, shop.table.gate.most_growth)
         if veto is None:
             verdict.other_models = [
-                compare_with(shop, other, (tree, candidate), name) for other in shop.others
+                compare_with(shop, other, (tree, candidate), f"{name}-{number}")
+                for number, other in enumerate(shop.others, 1)  # two may have one name
             ]
             veto = veto_for_other_models(verdict.other_models)
         if veto is not None:
@@ -78,7 +79,7 @@ def compare_hidden(
 
 
 def compare_with(shop: Workshop, other: Runner, trees: tuple[str, str], name: str) -> OtherModel:
-    """Both trees on all hidden tasks with another model."""
+    """Both trees on all hidden tasks with another model; `name` is of this comparison alone."""
     tasks, arms = shop.hidden_tasks(), [(trees[0], 0), (trees[1], 0)]
     what = f"hidden tasks with {other.model}"
     label = f"{name}-{sha256(other.model.encode()).hexdigest()[:12]}"

@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from bot.cli import main
+from bot.commands.rebuild import edits_from
 from bot.git.repository import Repository
 from bot.lineage.evidence import TRANSCRIPTS_REF, read_transcript
 from bot.lineage.journal import Journal
 from bot.lineage.rejected import list_rejected
 from bot.llm.scripted import ScriptedServer
+from bot.llm.transcript import CallRecord, Transcript
+from bot.panels import HIDDEN, earlier_rejections
 from tests.commands.test_gate import AGENT, reply, tasks
 from tests.helpers.harnesses import tiny
 from tests.helpers.order_desk import as_json
@@ -261,3 +264,29 @@ def test_panel_and_catalog_do_not_go_on_with_each_others_runs(
     assert desk.roles.asked == asked
     assert desk.evolve() == 0  # what the panel said was kept
     assert desk.roles.asked == asked
+
+
+def test_who_proposes_is_not_told_that_a_guess_was_a_hidden_task(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.roles.code = '"Answer s3 carefully."'
+    assert desk.evolve("--json") == 1
+    report = as_json(capsys.readouterr().out)
+    assert [one["reason"] for one in report["rejected"]] == ["The edit names a hidden task."]
+    assert report["left"][0]["reason"] == "panel: what it proposed was rejected."
+    (rejected,) = list_rejected(desk.repository)
+    (earlier,) = earlier_rejections(desk.repository, [rejected.pattern])
+    assert (earlier.kind, earlier.words) == ("hidden", HIDDEN)
+
+
+def test_a_table_without_a_sealed_split_says_so(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert desk.evolve("--test") == 2
+    assert "The table names no sealed test split." in capsys.readouterr().err
+    assert desk.agent.requests == []
+
+
+def test_a_transcript_of_other_labels_is_no_engineers() -> None:
+    record = CallRecord(label="x", digest="", model="m", turns=[], answer="{}", outcome="answered")
+    assert edits_from(Transcript([record]).to_text()) is None

@@ -70,6 +70,7 @@ def open_bench(
     with ExitStack() as stack:
         runners, endpoints = [], []
         for model in (table.model, *others):
+            budget.require_price(model)
             endpoints.append(stack.enter_context(open_endpoint(model)))
             runner = Runner(
                 repository, table, base=tree, endpoint=endpoints[-1], budget=budget, sandbox=sandbox

@@ -195,6 +195,11 @@ def run_evolution(
     if test:
         refuse_scheduled_read()
     repository, commit, table = starting_point(repo, base, with_panel)
+    if test and table.splits.test is None:
+        raise UsageError(
+            "The table names no sealed test split.",
+            "Add test to [tool.ecdysis.splits], or leave --test out.",
+        )
     others = list(table.other_models)
     if transfer is not None and transfer not in [model.name for model in others]:
         others.append(other_model(table, transfer))
@@ -218,7 +223,7 @@ def run_evolution(
             if shop.journal.base != shop.journal.start:
                 if to is not None:
                     measure_transfer(shop, to)
-                if test and "test" in shop.splits:
+                if test:
                     read_test_split(shop)
             shop.journal.close()
         except BudgetSpent as spent:

@@ -166,7 +166,7 @@ def prove(shop: Workshop, base: str, reverting: Reverting) -> None:
     for change in rest:
         refusal = static_checks(shop, tree, change.tree, change.spec)
         if refusal is not None:
-            shop.report.rejected.append(Rejection(title, change.spec.pattern, refusal))
+            shop.report.rejected.append(Rejection(title, change.spec.pattern, refusal.reason))
             return
     shop.tell(f"Hidden tasks decide on: {' + '.join(change.spec.title for change in rest)}")
     shop.observation.watch(tree, rest[-1].tree, [(c.spec, c.pattern) for c in rest])
