@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from bot.cluster.diagnosis import diagnose
 from bot.config import HarnessTable
@@ -16,12 +15,13 @@ from bot.diagnose.prose import explain
 from bot.edit.apply import apply_spec
 from bot.edit.reading import read_commit
 from bot.edit.refusal import Refusal
-from bot.evolve import places, proposals
 from bot.gate.leakage import all_text, find_leak
 from bot.git.repository import Repository
 from bot.lineage.evidence import DRAFT, TRANSCRIPTS_REF, add_notes, draft_note
 from bot.lineage.message import PREFIX, RepairMessage
 from bot.records import Diagnosis, Episode, Expected, ModificationSpec, Pattern, Task
+from bot.situations import make_situation, proposals
+from bot.visible import known_text, read_open
 from bot.workshop import Proposal
 
 WARNING = "Unverified draft: made from trajectories alone, nothing was run."
@@ -63,18 +63,15 @@ def draft(
     tasks = batch_tasks(episodes)
     drafts = Drafts(diagnose(episodes, expected=expected))
     on = [tree]
-    known = "\n".join(
-        content.decode("utf-8", "replace") for content in repository.read_files(tree).values()
-    )
+    known = known_text(repository, table, tree)
     situations = [
-        Situation(
-            pattern=pattern,
-            episodes=episodes,
-            showing=[e for e in episodes if e.outcome == "fail" and places(e, pattern, expected)],
+        make_situation(
+            pattern,
+            episodes,
+            expected,
             table=table,
-            read=lambda path: repository.read_file(on[-1], path),
             tasks=tasks,
-            at=partial(places, pattern=pattern, expected=expected),
+            read=lambda path: read_open(repository, table, on[-1], path),
         )
         for pattern in drafts.diagnosis.patterns
         if pattern.promotion in ("repair", "trial")

@@ -10,28 +10,24 @@ git in one transaction, at its end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from hashlib import sha256
+from typing import NamedTuple
 
 from bot.batch.digest import digest_of
-from bot.batch.run import Runner
-from bot.cluster.diagnosis import diagnose
-from bot.cluster.events import failure_events, pattern_key
-from bot.diagnose.catalog import NotApplicable, Situation, propose
+from bot.diagnose.catalog import NotApplicable, Situation
 from bot.diagnose.prose import explain
 from bot.display import count
 from bot.edit.refusal import Refusal
 from bot.gate.leakage import all_text, find_leak
-from bot.gate.paired_test import Arm, Comparison, compare, sign_flip_p_value
+from bot.gate.paired_test import compare
 from bot.gate.screening import screen
-from bot.gate.verdict import decide
-from bot.gate.vetoes import compare_other_model, veto_for_growth, veto_for_other_models
+from bot.hidden import compare_hidden
 from bot.lineage.generations import Generation, generation_at, record_generation
-from bot.lineage.ledger import append_test_read
 from bot.lineage.message import GenerationFigures, RepairMessage
 from bot.lineage.watchlist import add_to_watchlist
-from bot.records import Diagnosis, Episode, Expected, ModificationSpec, OtherModel, Pattern, Verdict
+from bot.recall import recall_accepted
+from bot.records import ModificationSpec
+from bot.situations import diagnose_train, promoted, proposals, situation_of
+from bot.visible import known_text
 from bot.workshop import (
     Accepted,
     Change,
@@ -41,9 +37,7 @@ from bot.workshop import (
     Results,
     Workshop,
     arm,
-    expectation,
     flatten,
-    measure_inference,
 )
 
 MOST_REPAIRS = 2
@@ -51,16 +45,18 @@ MOST_REPAIRS = 2
 
 
 def evolve(shop: Workshop, base: str, *, generations: int | None) -> Report:
-    """Make generations on top of the commit `base` until one brings nothing, or `generations`."""
-    made = 0
-    while generations is None or made < generations:
+    """Make generations on top of the commit `base` until one brings nothing, or `generations`.
+
+    Those that an interrupted run had made count, and are in the report.
+    """
+    recall_accepted(shop)
+    while generations is None or len(shop.report.accepted) < generations:
         comparisons = len(shop.errors.used)
         accepted = make_generation(shop, base)
         if accepted is not None:
             shop.report.accepted.append(accepted)
             base = accepted.generation.commit
             shop.journal.reach(base, shop.errors.used)
-            made += 1
         elif len(shop.errors.used) == comparisons:
             break  # else: without what was rejected, or with what was undecidable, others may help
     for undecided_one in shop.undecided:
@@ -105,19 +101,23 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
             if isinstance(spec, NotApplicable):
                 refusals.append(f"{proposal.by}: {spec.reason}")
                 continue
-            if spec.origin in seen or len(changes) - len(carried) == MOST_REPAIRS:
+            if spec.origin in seen:
+                continue
+            if len(changes) - len(carried) == MOST_REPAIRS:
+                refusals.append(f"{proposal.by}: a generation holds {MOST_REPAIRS} new repairs.")
                 continue
             on = latest()
             seen.add(spec.origin)
             # 5 does it help: cheap checks, then the train split, then (below) the hidden split
             change = try_change(shop, tree, on, before, spec, situation, proposal)
             if change is None:
+                refusals.append(f"{proposal.by}: what it proposed was rejected.")
                 shop.tried[on].add(spec.origin)
             else:
                 changes.append(change)
                 before = shop.run_train(change.tree)
         if not any(c.pattern.key == pattern.key for c in changes):
-            why = " ".join(refusals) or "What answers it was tried for other patterns."
+            why = " ".join(refusals) or "What answers it was tried before."
             shop.report.leave(pattern, why)
     if len(changes) == len(carried):
         shop.tell("No candidate is left for the hidden split.")
@@ -131,89 +131,6 @@ def make_generation(shop: Workshop, base: str) -> Accepted | None:
     repairs = count(len(decision.kept), "repair")
     shop.tell(f"Accepted: {generation.branch}, {repairs}. {decision.verdict.reason}")
     return Accepted(generation, decision.kept, decision.verdict)
-
-
-def find_situations(shop: Workshop, tree: str) -> list[Situation]:
-    """What a generation on `tree` would work on: the promoted patterns of its train split."""
-    episodes = flatten(shop.run_train(tree))
-    return [
-        situation_of(shop, pattern, episodes, lambda path: shop.read_open(tree, path))
-        for pattern in promoted(shop, diagnose_train(shop, episodes))
-    ]
-
-
-def diagnose_train(shop: Workshop, episodes: list[Episode]) -> Diagnosis:
-    """The patterns of a train batch; they are told."""
-    diagnosis = diagnose(episodes, expected=train_expectations(shop))
-    tell_diagnosis(shop, diagnosis)
-    return diagnosis
-
-
-def train_expectations(shop: Workshop) -> dict[str, Expected]:
-    return {task.task_id: expectation(task) for task in shop.splits["train"]}
-
-
-def situation_of(
-    shop: Workshop,
-    pattern: Pattern,
-    episodes: list[Episode],
-    read: Callable[[str], bytes | None],
-) -> Situation:
-    """A pattern with all that who looks for its repair may see."""
-    expected = train_expectations(shop)
-    return Situation(
-        pattern=pattern,
-        episodes=episodes,
-        showing=[e for e in episodes if e.outcome == "fail" and places(e, pattern, expected)],
-        table=shop.table,
-        read=read,
-        tasks={task.task_id: task for task in shop.splits["train"]},
-        at=partial(places, pattern=pattern, expected=expected),
-    )
-
-
-def proposals(situation: Situation, heard: Mapping[str, Proposal] | None) -> Iterator[Proposal]:
-    """What the catalog proposes for a pattern, or what its panel said, where panels were asked."""
-    if heard is None:
-        for name, answer in propose(situation):
-            yield Proposal(name, answer)
-    elif situation.pattern.key in heard:
-        yield heard[situation.pattern.key]
-
-
-def read_test_split(shop: Workshop) -> None:
-    """The sealed split, once: seed against evolved, interleaved, with every read counted."""
-    trees = shop.repository.tree_of(shop.journal.start), shop.repository.tree_of(shop.journal.base)
-
-    def enter_read() -> None:
-        size = shop.splits.sizes["test"]
-        shop.report.test_reads = append_test_read(shop.repository, trees=trees, tasks=size)
-        reads = count(shop.report.test_reads, "read")
-        shop.tell(f"Reading the sealed test split ({reads} so far)")
-
-    tasks = shop.splits.open_test(enter_read)
-    arms = [(trees[0], 0), (trees[1], 0)]
-    control, changed = shop.run("test", tasks, arms, what="sealed tasks")
-    shop.report.test = compare(arm(control), arm(changed), shop.table.trials)
-    shop.report.test_p_value = sign_flip_p_value(shop.report.test.gains.values())
-
-
-def measure_transfer(shop: Workshop, other: Runner) -> None:
-    """Seed against evolved on the hidden tasks with another model."""
-    trees = shop.repository.tree_of(shop.journal.start), shop.repository.tree_of(shop.journal.base)
-    shop.report.transfer = compare_with(shop, other, trees, "transfer")
-
-
-def promoted(shop: Workshop, diagnosis: Diagnosis) -> list[Pattern]:
-    """The patterns to work on; the others are reported as left, with the reason."""
-    chosen = []
-    for pattern in diagnosis.patterns:
-        if pattern.promotion in ("repair", "trial"):
-            chosen.append(pattern)
-        elif pattern.failed_episodes:
-            reasons = "; ".join(pattern.attribution.reasons[:2])
-            shop.report.leave(pattern, f"Not promoted ({pattern.promotion}): {reasons}.")
-    return chosen
 
 
 def try_change(
@@ -233,7 +150,9 @@ def try_change(
     elif candidate == tree:
         refusal = "It changes nothing: what it asks for is there already."
     else:
-        refusal, kind = static_checks(shop, base_tree, candidate, spec), "static"
+        objection = static_checks(shop, base_tree, candidate, spec)
+        if objection is not None:
+            refusal, kind = objection
     if refusal is None:
         assert isinstance(candidate, str)
         shop.observation.watch(tree, candidate, [(spec, situation.pattern)])
@@ -259,30 +178,36 @@ def try_change(
     return None
 
 
+class Objection(NamedTuple):
+    """One sentence that refuses a candidate, and the class of the rejection, as `reject` has it."""
+
+    reason: str
+    kind: str
+
+
 def static_checks(
     shop: Workshop, base_tree: str, candidate: str, spec: ModificationSpec
-) -> str | None:
-    """What needs no task: one sentence that refuses the spec's candidate, or None."""
+) -> Objection | None:
+    """What needs no task, for the candidate of a spec."""
     files = [edit.file for edit in spec.edits]
     return check_code(shop, base_tree, candidate, files, all_text(spec))
 
 
 def check_code(
     shop: Workshop, base_tree: str, candidate: str, files: list[str], added: str
-) -> str | None:
-    """Leakage, imports, the harness's own tests: one sentence that refuses, or None.
+) -> Objection | None:
+    """Leakage, imports, the harness's own tests.
 
-    `files` are those that differ, `added` is the code that they bring.
+    `files` are those that differ, `added` is the code that they bring. That it holds something of
+    a hidden task is not for who proposes the next spec: they could guess until they are refused.
     """
-    splits = shop.table.splits.paths().values()
-    known = "\n".join(
-        content.decode("utf-8", "replace")
-        for path, content in shop.repository.read_files(base_tree).items()
-        if path not in splits
-    )
-    leak = find_leak(added, shop.splits["train"], shop.splits["select"], known)
+    known = known_text(shop.repository, shop.table, base_tree)
+    leak = find_leak(added, shop.splits["train"], [], known)
     if leak:
-        return leak
+        return Objection(leak, "static")
+    leak = find_leak(added, [], shop.splits["select"], known)
+    if leak:
+        return Objection(leak, "hidden")
     broken = shop.runner.check_imports(candidate, files)
     if broken:
         # A script that only runs with arguments could not be imported before either.
@@ -292,10 +217,10 @@ def check_code(
         ]
         broken = shop.runner.check_imports(candidate, check)
     if broken:
-        return f"It does not import: {broken}"
+        return Objection(f"It does not import: {broken}", "static")
     tests = shop.runner.run_tests(candidate)
     if tests is not None and (tests.timed_out or tests.code != 0):
-        return "The harness's own tests fail on it."
+        return Objection("The harness's own tests fail on it.", "static")
     return None
 
 
@@ -327,78 +252,6 @@ def gate(shop: Workshop, tree: str, changes: list[Change]) -> Decision | None:
     return gate(shop, tree, stack[:half]) or gate(shop, tree, stack[half:])
 
 
-def compare_hidden(
-    shop: Workshop, tree: str, candidate: str, *, level: float | None = None
-) -> tuple[Verdict, Comparison]:
-    """Control against candidate on the select split, both fresh and interleaved.
-
-    `level` is that of a comparison that stands for itself; without it the run's error budget
-    gives one. What is proven to help can still be vetoed by its cost or by another model. Where a
-    task is run for the first time the control runs twice: what differs between its two runs is
-    the noise.
-    """
-    tasks, trials = shop.hidden_tasks(), shop.table.trials
-    name = f"select-{len(shop.errors.used) + 1}"
-    control: Results = {}
-    changed: Results = {}
-
-    def run(start: int, end: int) -> tuple[Arm, Arm]:
-        part = tasks[start:end]
-        arms = [(tree, 0), (candidate, 0)]
-        if any(task.task_id not in shop.noise for task in part):
-            arms.append((tree, trials))
-        what = f"hidden tasks to {end} of {len(tasks)}"
-        now, then, *again = shop.run(name, part, arms, what=what)
-        for repeated in again:
-            twice = compare(arm(now), arm(repeated), trials)
-            shop.noise |= {t: gain for t, gain in twice.gains.items() if t not in twice.spoilt}
-        control.update(now)
-        changed.update(then)
-        return arm(now), arm(then)
-
-    verdict, comparison = decide(
-        run,
-        tasks=len(tasks),
-        trials=trials,
-        level=level or shop.errors.level(),
-        most_looks=shop.table.gate.looks,
-        noise=shop.noise,
-    )
-    verdict.inference = measure_inference(control, changed)
-    if verdict.decision == "accept":
-        veto = veto_for_growth(verdict.inference, shop.table.gate.most_growth)
-        if veto is None:
-            verdict.other_models = [
-                compare_with(shop, other, (tree, candidate), name) for other in shop.others
-            ]
-            veto = veto_for_other_models(verdict.other_models)
-        if veto is not None:
-            verdict.decision, verdict.reason = "reject", veto
-    shop.errors.settle(verdict.decision == "accept")
-    shop.report.noise = verdict.noise_band
-    before, after = (score / max(comparison.tasks, 1) for score in comparison.scores)
-    if shop.report.seed_select is None:
-        shop.report.seed_select = shop.report.evolved_select = before
-    if verdict.decision == "accept":
-        shop.report.evolved_select = after
-    if shop.runner.state_self_reported:
-        verdict.reason = (
-            f"{verdict.reason.removesuffix('.')}; the state is self-reported, no environment "
-            "process kept it."
-        )
-    shop.observation.fill(verdict, candidate, flatten(control), flatten(changed))
-    return verdict, comparison
-
-
-def compare_with(shop: Workshop, other: Runner, trees: tuple[str, str], name: str) -> OtherModel:
-    """Both trees on all hidden tasks with another model."""
-    tasks, arms = shop.hidden_tasks(), [(trees[0], 0), (trees[1], 0)]
-    what = f"hidden tasks with {other.model}"
-    label = f"{name}-{sha256(other.model.encode()).hexdigest()[:12]}"
-    control, changed = shop.run(label, tasks, arms, what=what, runner=other)
-    return compare_other_model(other.model, compare(arm(control), arm(changed), shop.table.trials))
-
-
 def commit(shop: Workshop, base: str, decision: Decision, reverts: str = "") -> Generation:
     """One commit per repair; the last one carries the generation's figures."""
     messages = [
@@ -413,22 +266,3 @@ def commit(shop: Workshop, base: str, decision: Decision, reverts: str = "") -> 
         decision.verdict, shop.runner.sandbox.level, before=before, after=after, reverts=reverts
     )
     return record_generation(shop.repository, base_commit=base, repairs=messages, figures=figures)
-
-
-def tell_diagnosis(shop: Workshop, diagnosis: Diagnosis) -> None:
-    shop.tell(
-        f"{diagnosis.failed} of {diagnosis.episodes} train episodes fail "
-        f"({diagnosis.invalid} invalid, {diagnosis.unexplained} unexplained)"
-    )
-    for pattern in diagnosis.patterns[:5]:
-        shop.tell(
-            f"  {count(pattern.distinct_tasks, 'task')}: {pattern.key} "
-            f"[{pattern.attribution.label} {pattern.attribution.probability:.2f}, "
-            f"{pattern.promotion}]"
-        )
-
-
-def places(episode: Episode, pattern: Pattern, expected: Mapping[str, Expected]) -> set[int]:
-    """The steps of an episode at which events of the pattern are."""
-    events = failure_events(episode, expected.get(episode.task_id))
-    return {event.step for event in events if pattern_key(event) == pattern.key}

@@ -33,6 +33,7 @@ from bot.gate.activation import (
 from bot.gate.task_values import Flag, find_flags
 from bot.git.repository import Repository
 from bot.records import Edit, Episode, ModificationSpec, Pattern, Task, Verdict
+from bot.visible import known_text
 
 Source = tuple[ModificationSpec, Pattern]
 
@@ -80,7 +81,7 @@ class Observation:
         whole = sources[0][0].model_copy(update={"edits": [edit for edit, _ in edits]})
         origins = trace_edits(whole, read_commit(self.repository, base))
         before, after = (self.repository.read_files(tree, files) for tree in (base, candidate))
-        known = self._known_text(base)
+        known = known_text(self.repository, self.table, base)
         watched = []
         for position, (edit, source) in enumerate(edits):
             lines = _lines_of(position, origins, before, after)
@@ -169,15 +170,6 @@ class Observation:
             shrunk_actions(control, changed, *texts),
         )
         verdict.reason += _say(verdict)
-
-    def _known_text(self, tree: str) -> str:
-        splits = set(self.table.splits.paths().values())
-        files = self.repository.read_files(tree)
-        return "\n".join(
-            content.decode("utf-8", "replace")
-            for path, content in files.items()
-            if path not in splits
-        )
 
 
 def _value(line: Line) -> str:

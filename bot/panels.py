@@ -37,6 +37,7 @@ from bot.llm.budget import BudgetMeter
 from bot.llm.client import open_client
 from bot.llm.transcript import Transcript, replaying
 from bot.records import ModificationSpec, Task
+from bot.visible import known_text
 from bot.workshop import Proposal, Workshop
 
 LONGEST_OUTPUT = 4000  # characters of what the harness's tests print
@@ -158,11 +159,7 @@ def make_tools(ground: Ground, tree: str, patterns: Sequence[str]) -> Tools:
     table, repository = ground.table, ground.repository
     editable, kept = PathGlobs(table.editable), PathGlobs(table.never_edited())
     files = [entry.path for entry in repository.list_files(tree)]
-    known = "\n".join(
-        content.decode("utf-8", "replace")
-        for path, content in repository.read_files(tree).items()
-        if path not in table.splits.paths().values()
-    )
+    known = known_text(repository, table, tree)
 
     def apply(spec: ModificationSpec) -> str | Trouble:
         candidate = ground.apply(tree, spec)

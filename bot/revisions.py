@@ -9,8 +9,9 @@ from unidiff.patch import PatchSet
 from bot.config import PathGlobs
 from bot.display import count
 from bot.edit.review import review_files
-from bot.evolve import check_code, compare_hidden
+from bot.evolve import check_code
 from bot.gate.paired_test import Comparison, compare
+from bot.hidden import compare_hidden
 from bot.records import Verdict
 from bot.workshop import Workshop, arm
 
@@ -31,10 +32,16 @@ def gate_revisions(shop: Workshop, before: str, after: str) -> Gated:
 
     The table, the tasks, the scorer and the environment are those of `before`.
     """
-    changed = _changed(shop, before, after)
-    if not changed:
+    differing = _changed(shop, before, after)
+    if not differing:
         return Gated(Verdict(decision="reject", reason="The two revisions hold the same files."))
-    gated = Gated(Verdict(decision="reject", reason=""), notes=_notes(shop, changed))
+    kept = PathGlobs(shop.table.never_edited())
+    changed = [path for path in differing if not kept.match(path)]
+    ignored = [path for path in differing if kept.match(path)]
+    gated = Gated(Verdict(decision="reject", reason=""), notes=_notes(shop, changed, ignored))
+    if not changed:
+        gated.verdict.reason = "The revisions differ only in files that no candidate may change."
+        return gated
     patch = _difference(shop, before, after, changed)
     refusal = _static(shop, before, after, changed, patch)
     if refusal is not None:
@@ -53,19 +60,16 @@ def _changed(shop: Workshop, before: str, after: str) -> list[str]:
     return [path for path in listed.split("\0") if path]
 
 
-def _notes(shop: Workshop, changed: list[str]) -> list[str]:
-    """What differs between the revisions and has no part in the comparison, or spoils it."""
-    table, notes = shop.table, []
-    kept = PathGlobs(table.never_edited())
-    ours = [path for path in changed if kept.match(path)]
-    if ours:
+def _notes(shop: Workshop, changed: list[str], ignored: list[str]) -> list[str]:
+    """What differs and has no part in the comparison, or is more than a candidate may change."""
+    notes = []
+    if ignored:
         notes.append(
-            f"{count(len(ours), 'file')} that no candidate may change differ, and those of the "
-            f"first revision are used: {', '.join(ours[:5])}{', …' * (len(ours) > 5)}."
+            f"{count(len(ignored), 'file')} that no candidate may change differ, and those of the "
+            f"first revision are used: {', '.join(ignored[:5])}{', …' * (len(ignored) > 5)}."
         )
-    outside = [path for path in changed if path not in ours]
-    editable = PathGlobs(table.editable)
-    outside = [path for path in outside if not editable.match(path)]
+    editable = PathGlobs(shop.table.editable)
+    outside = [path for path in changed if not editable.match(path)]
     if outside:
         notes.append(
             f"{count(len(outside), 'file')} outside the editable paths differ: "
@@ -75,22 +79,24 @@ def _notes(shop: Workshop, changed: list[str]) -> list[str]:
 
 
 def _difference(shop: Workshop, before: str, after: str, changed: list[str]) -> PatchSet:
-    """What differs but for the splits: a task in them leaks nothing into the harness."""
-    splits = shop.table.splits.paths().values()
-    harness = [path for path in changed if path not in splits]
-    if not harness:
-        return PatchSet("")
+    """What differs in the files, in one form whatever the user's settings for `git diff` say."""
     return PatchSet(
         shop.repository.git(
             "diff",
             "--no-color",
             "--no-ext-diff",
+            "--no-textconv",
             "--no-renames",
+            "--no-relative",
+            "--submodule=short",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+            "--inter-hunk-context=0",
             "-U0",
             before,
             after,
             "--",
-            *harness,
+            *changed,
         )
     )
 
@@ -105,4 +111,5 @@ def _static(
         return refusal
     added = "".join(line.value for file in patch for hunk in file for line in hunk if line.is_added)
     files = [file.path for file in patch if file.path in new]
-    return check_code(shop, before, after, files, added)
+    objection = check_code(shop, before, after, files, added)
+    return objection.reason if objection else None

@@ -14,7 +14,7 @@ from hashlib import sha256
 from bot.batch.run import Job, Runner
 from bot.batch.store import EpisodeStore
 from bot.batch.tasks import Splits
-from bot.config import HarnessTable, PathGlobs
+from bot.config import HarnessTable
 from bot.diagnose.catalog import NotApplicable, Situation
 from bot.display import Progress
 from bot.edit.apply import apply_spec
@@ -37,6 +37,7 @@ from bot.records import (
     Task,
     Verdict,
 )
+from bot.visible import read_open
 
 Results = dict[str, list[Episode]]
 """Task id → its episodes, one a trial."""
@@ -211,8 +212,7 @@ class Workshop:
 
     def read_open(self, tree: str, path: str) -> bytes | None:
         """A file of `tree` for who looks for a repair; None for the hidden and sealed tasks."""
-        closed = PathGlobs([*self.table.splits.hidden_paths(), *self.table.hidden])
-        return None if closed.match(path) else self.repository.read_file(tree, path)
+        return read_open(self.repository, self.table, tree, path)
 
     def apply(self, tree: str, spec: ModificationSpec) -> str | Refusal:
         """The tree that the spec makes of `tree`; no file of the user's is touched."""

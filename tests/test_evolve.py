@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-import bot.evolve
+import bot.situations
 from bot.cli import main
 from bot.diagnose.catalog import Situation, propose
 from bot.git.repository import Repository
@@ -62,7 +62,7 @@ def evolved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evolved]:
     with pytest.MonkeyPatch.context() as patch, ScriptedServer(scripted_reply) as server:
         patch.setenv("ECDYSIS_CACHE", str(folder / "cache"))
         patch.setenv("ECDYSIS_QUIET", "1")
-        patch.setattr(bot.evolve, "propose", watched)
+        patch.setattr(bot.situations, "propose", watched)
         repository = order_desk(folder / "desk", server.base_url, test=3)
         commit_marked(repository)
         start = repository.resolve_commit("HEAD")

@@ -13,10 +13,14 @@ from typing import Any
 import pytest
 
 from bot.cli import main
+from bot.commands.rebuild import edits_from
 from bot.git.repository import Repository
 from bot.lineage.evidence import TRANSCRIPTS_REF, read_transcript
+from bot.lineage.journal import Journal
 from bot.lineage.rejected import list_rejected
 from bot.llm.scripted import ScriptedServer
+from bot.llm.transcript import CallRecord, Transcript
+from bot.panels import HIDDEN, earlier_rejections
 from tests.commands.test_gate import AGENT, reply, tasks
 from tests.helpers.harnesses import tiny
 from tests.helpers.order_desk import as_json
@@ -220,3 +224,69 @@ def test_a_table_without_a_panel_says_what_to_add(
     tiny(tmp_path / "desk", "write()")
     assert main(["evolve", "--panel", "-C", str(tmp_path / "desk")]) == 2
     assert "Add [tool.ecdysis.panel]" in capsys.readouterr().err
+
+
+def test_a_run_killed_after_its_commit_reports_it_and_makes_no_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "reach", killed)
+        assert desk.evolve("--json") == 130
+    (ref,) = desk.repository.refs("refs/heads/ecdysis/")
+    asked, calls = len(desk.roles.asked), len(desk.agent.requests)
+    capsys.readouterr()
+    assert desk.evolve("--json") == 0
+    report = as_json(capsys.readouterr().out)
+    assert report["generations"] == 1
+    assert [repair["title"] for repair in report["repairs"]] == ["Ask the model to be careful"]
+    assert report["select"] == {"seed": 0.0, "evolved": 1.0}
+    assert list(desk.repository.refs("refs/heads/ecdysis/")) == [ref]
+    assert (len(desk.roles.asked), len(desk.agent.requests)) == (asked, calls)
+    # That run has ended: the next one works on what it made.
+    assert desk.evolve("--json") == 1
+    assert as_json(capsys.readouterr().out)["repairs"] == []
+
+
+def test_panel_and_catalog_do_not_go_on_with_each_others_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bot.evolve.compare_hidden", killed)
+        assert desk.evolve() == 130
+    asked = list(desk.roles.asked)
+    assert main(["evolve", "-C", str(desk.repository.root), "--json"]) == 1  # nothing for it here
+    assert desk.roles.asked == asked
+    assert desk.evolve() == 0  # what the panel said was kept
+    assert desk.roles.asked == asked
+
+
+def test_who_proposes_is_not_told_that_a_guess_was_a_hidden_task(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.roles.code = '"Answer s3 carefully."'
+    assert desk.evolve("--json") == 1
+    report = as_json(capsys.readouterr().out)
+    assert [one["reason"] for one in report["rejected"]] == ["The edit names a hidden task."]
+    assert report["left"][0]["reason"] == "panel: what it proposed was rejected."
+    (rejected,) = list_rejected(desk.repository)
+    (earlier,) = earlier_rejections(desk.repository, [rejected.pattern])
+    assert (earlier.kind, earlier.words) == ("hidden", HIDDEN)
+
+
+def test_a_table_without_a_sealed_split_says_so(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert desk.evolve("--test") == 2
+    assert "The table names no sealed test split." in capsys.readouterr().err
+    assert desk.agent.requests == []
+
+
+def test_a_transcript_of_other_labels_is_no_engineers() -> None:
+    record = CallRecord(label="x", digest="", model="m", turns=[], answer="{}", outcome="answered")
+    assert edits_from(Transcript([record]).to_text()) is None

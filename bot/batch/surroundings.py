@@ -23,7 +23,6 @@ class Place:
     copy: Path
     lease: Lease
     worker: Running | None = None
-    served: int = 0
     notes: Notes | None = None
     """Of the tracer, where lines of the revision are watched."""
 

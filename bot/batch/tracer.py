@@ -293,6 +293,8 @@ class Tracer:
                     self.see_opened(os.fsdecode(arguments[0]))
             elif event in ("subprocess.Popen", "os.exec", "os.posix_spawn"):
                 self.see_started(arguments[0], arguments[1], arguments[-1])
+            elif event == "os.system":
+                self.see_started("sh", arguments[0], None)
         except Exception:
             pass
 
@@ -308,7 +310,10 @@ class Tracer:
         names = [os.path.basename(word) for word in (os.fsdecode(program or ""), *words[:1])]
         if not any(name.startswith("python") for name in names):
             self.tell("other")
-            return
+            # A shell, or what else starts programs, may start an interpreter.
+            words = [part for word in words for part in word.split()]
+            if not any("python" in word for word in words):
+                return
         env = os.environ if env is None else env
         path = os.fsdecode(env.get("PYTHONPATH") or env.get(b"PYTHONPATH") or "")
         # The first `sitecustomize` that is found there is the one that will run.

@@ -56,6 +56,7 @@ def open_bench(
     from bot.batch.tasks import load_splits
     from bot.commands.isolation import open_sandbox
     from bot.display import count, say
+    from bot.lineage.generations import generation_ending_at
     from bot.lineage.journal import open_journal
     from bot.llm.budget import BudgetMeter
     from bot.llm.endpoint import open_endpoint
@@ -65,9 +66,11 @@ def open_bench(
     splits = load_splits(repository, tree, table)
     budget = BudgetMeter(table.budget, table.model)
     sandbox = open_sandbox(isolation, table)
+    generation = generation_ending_at(repository, base)
     with ExitStack() as stack:
         runners, endpoints = [], []
         for model in (table.model, *others):
+            budget.require_price(model)
             endpoints.append(stack.enter_context(open_endpoint(model)))
             runner = Runner(
                 repository, table, base=tree, endpoint=endpoints[-1], budget=budget, sandbox=sandbox
@@ -77,7 +80,7 @@ def open_bench(
             open_journal(
                 repository.git_dir,
                 base=base,
-                parents=repository.git("rev-list", "--max-count=50", base).split()[1:],
+                below=generation.base if generation else None,
                 settings={
                     "table": table.model_dump(mode="json"),
                     "endpoint": endpoints[0].settings,

@@ -181,24 +181,35 @@ def run_evolution(
     with_panel: bool = False,
     isolation: str | None = None,
     method: Callable[[Workshop, str], object] | None = None,
-    journal_name: str = "evolve",
+    journal: str | None = None,
 ) -> EvolutionSummary:
     """Open what a run needs, run it, close it; the budget and the endpoint live this long.
 
     `method` gets the workshop and the commit `base`; without it, generations are made.
     """
     from bot.commands.bench import open_bench, other_model
-    from bot.evolve import evolve, measure_transfer, read_test_split
+    from bot.evolve import evolve
+    from bot.hidden import measure_transfer, read_test_split
     from bot.lineage.ledger import refuse_scheduled_read
 
     if test:
         refuse_scheduled_read()
     repository, commit, table = starting_point(repo, base, with_panel)
+    if test and table.splits.test is None:
+        raise UsageError(
+            "The table names no sealed test split.",
+            "Add test to [tool.ecdysis.splits], or leave --test out.",
+        )
     others = list(table.other_models)
     if transfer is not None and transfer not in [model.name for model in others]:
         others.append(other_model(table, transfer))
     with open_bench(
-        repository, table, commit, journal=journal_name, isolation=isolation, others=others
+        repository,
+        table,
+        commit,
+        journal=journal or journal_name(with_panel),
+        isolation=isolation,
+        others=others,
     ) as bench:
         shop, stopped = bench.shop, None
         to = next((other for other in shop.others if other.model == transfer), None)
@@ -212,12 +223,17 @@ def run_evolution(
             if shop.journal.base != shop.journal.start:
                 if to is not None:
                     measure_transfer(shop, to)
-                if test and "test" in shop.splits:
+                if test:
                     read_test_split(shop)
             shop.journal.close()
         except BudgetSpent as spent:
-            stopped = spent  # the journal stays: with a higher cap the same command goes on
+            stopped = spent  # the journal stays: the same command goes on
         return EvolutionSummary(shop.report, bench.cost, shop.runner.sandbox.level, stopped)
+
+
+def journal_name(with_panel: bool) -> str:
+    """Panel and catalog try different specs: neither goes on with the levels of the other."""
+    return "evolve-panel" if with_panel else "evolve"
 
 
 def starting_point(
@@ -293,10 +309,11 @@ def plan_evolution(
 ) -> Plan:
     """Run the train split, and say what an evolution would work on; the episodes are kept."""
     from bot.commands.bench import open_bench
-    from bot.evolve import find_situations
+    from bot.situations import find_situations
 
     repository, commit, table = starting_point(repo, base, with_panel)
-    with open_bench(repository, table, commit, isolation=isolation) as bench:
+    name = journal_name(with_panel)
+    with open_bench(repository, table, commit, journal=name, isolation=isolation) as bench:
         tree = repository.tree_of(commit)
         situations = find_situations(bench.shop, tree)
         patterns = [situation.pattern for situation in situations]

@@ -73,8 +73,7 @@ def rebuild(repository: Repository, repair: Repair) -> Rebuilt:
     from bot.edit.apply import apply_spec
     from bot.edit.reading import read_commit
     from bot.edit.refusal import Refusal
-    from bot.lineage.evidence import read_note, read_transcript
-    from bot.records import ModificationSpec
+    from bot.lineage.evidence import read_note, read_transcript, stored_spec
 
     title, commit = repair.message.title, repair.commit
 
@@ -84,8 +83,9 @@ def rebuild(repository: Repository, repair: Repair) -> Rebuilt:
     note = read_note(repository, commit)
     if note is None:
         return failed("nothing", "Its note is not in this clone.")
-    spec = ModificationSpec.model_validate(note["spec"])
-    source = "note"
+    spec, source = stored_spec(note), "note"
+    if spec is None:
+        return failed(source, "Its note does not hold the spec that it names.")
     if spec.origin.startswith("panel:"):
         source = "transcript"
         text = read_transcript(repository, commit)
@@ -121,7 +121,7 @@ def edits_from(transcript: str) -> list[Edit] | None:
     from bot.llm.transcript import Transcript
 
     for record in reversed(Transcript.from_text(transcript).records):
-        if record.label.split("/")[2] == "engineer":
+        if record.label.split("/")[2:3] == ["engineer"]:
             answer = read_answer(record.said(), Proposal)
             if isinstance(answer, Proposal):
                 return edits_of(answer)

@@ -66,7 +66,7 @@ def command(name: str, repo: Path, dry: bool, isolation: str | None, as_json: bo
         base=reverting.base,
         isolation=isolation,
         method=lambda shop, base: prove(shop, base, reverting),
-        journal_name=f"revert-{reverting.repair.commit[:16]}",
+        journal=f"revert-{reverting.repair.commit[:16]}",
     )
     click.echo(json.dumps(summary.as_json) if as_json else summary.text)
     summary.check()
@@ -157,7 +157,8 @@ def explanation_of(repair: Repair) -> str:
 
 def prove(shop: Workshop, base: str, reverting: Reverting) -> None:
     """The gate on what is left: as in `evolve`, but all of it or nothing."""
-    from bot.evolve import commit, compare_hidden, static_checks
+    from bot.evolve import commit, static_checks
+    from bot.hidden import compare_hidden
     from bot.workshop import Accepted, Decision, Rejection
 
     rest, tree = list(reverting.rest), shop.repository.tree_of(base)
@@ -165,7 +166,7 @@ def prove(shop: Workshop, base: str, reverting: Reverting) -> None:
     for change in rest:
         refusal = static_checks(shop, tree, change.tree, change.spec)
         if refusal is not None:
-            shop.report.rejected.append(Rejection(title, change.spec.pattern, refusal))
+            shop.report.rejected.append(Rejection(title, change.spec.pattern, refusal.reason))
             return
     shop.tell(f"Hidden tasks decide on: {' + '.join(change.spec.title for change in rest)}")
     shop.observation.watch(tree, rest[-1].tree, [(c.spec, c.pattern) for c in rest])

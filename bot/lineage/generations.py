@@ -204,10 +204,19 @@ def list_generations(repository: Repository) -> list[Generation]:
     return read_generations(repository, numbered_refs(repository))
 
 
+def generation_ending_at(repository: Repository, commit: str) -> Generation | None:
+    """The generation whose last commit this is; None where it is none."""
+    tips = numbered_refs(repository)
+    named = {number: tip for number, tip in tips.items() if tip[1] == commit}
+    # Where only its branch is left, a person's commits may stand on top of it.
+    found = read_generations(repository, named) or read_generations(repository, tips)
+    return next((generation for generation in found if generation.commit == commit), None)
+
+
 def generation_at(repository: Repository, commit: str) -> int:
     """The number of the generation whose last commit this is; 0 where it is none."""
-    found = (g.number for g in list_generations(repository) if g.commit == commit)
-    return next(found, 0)
+    generation = generation_ending_at(repository, commit)
+    return generation.number if generation else 0
 
 
 def find_parents(

@@ -64,20 +64,20 @@ def open_journal(
     git_dir: Path,
     *,
     base: str,
-    parents: list[str],
+    below: str | None,
     settings: dict[str, Any],
     name: str = "evolve",
 ) -> Iterator[Journal]:
     """The journal of the run that starts, or goes on, at the commit `base`.
 
-    `parents` are the commits before `base`: a run killed between committing a generation and
-    writing its journal is still found. A journal of other settings is discarded. Raises
-    RepositoryError while another run works on this repository.
+    `below` is the commit that the generation ending at `base` stands on, if there is one: a run
+    killed between committing it and writing its journal is still found. A journal of other settings
+    or another base is discarded. Raises RepositoryError while another run works on this repository.
     """
     with hold_journals(git_dir):
         folder = git_dir / "ecdysis" / name
         journal = _read(folder, settings)
-        if journal is None or journal.base not in (base, *parents):
+        if journal is None or journal.base not in (base, below):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             journal = Journal(folder, settings, base, base)

@@ -24,12 +24,11 @@ class Reservation:
 class BudgetMeter:
     """Counts calls, tokens, dollars and seconds of one command; safe between threads.
 
-    `model` is the one that `add` counts for. Raises InputError for a cap in dollars on a model
-    whose price nobody knows.
+    Raises InputError for a cap in dollars on a `model` whose price nobody knows.
     """
 
     def __init__(self, budget: Budget, model: ModelTable) -> None:
-        self._budget, self._model = budget, model
+        self._budget = budget
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._held_tokens, self._held_usd = 0, 0.0
@@ -77,7 +76,8 @@ class BudgetMeter:
             need = f" and the next call may need {more:g}" if more else ""
             raise BudgetSpent(
                 f"The budget is spent: {name} = {spent:g} of {cap:g}{need} ({self.summary()}).",
-                "What was done is kept; raise the cap in [tool.ecdysis.budget] to go on.",
+                "What was done is kept: the same command goes on from there, with the whole cap "
+                "again. A higher one is set in [tool.ecdysis.budget].",
             )
 
     def begin_call(self) -> None:
@@ -109,10 +109,10 @@ class BudgetMeter:
             self._held_usd = self._held_usd - held.usd if self._held_tokens else 0.0
             self._count(held.model, usage)
 
-    def add(self, usage: Usage) -> None:
-        """Count the tokens of an answered call; an answer without usage counts none."""
+    def add(self, usage: Usage, model: ModelTable) -> None:
+        """Count the tokens of a call that `model` answered; one without usage counts none."""
         with self._lock:
-            self._count(self._model, usage)
+            self._count(model, usage)
 
     def _count(self, model: ModelTable, usage: Usage) -> None:
         self.prompt_tokens += usage.prompt_tokens or 0

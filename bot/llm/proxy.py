@@ -111,7 +111,7 @@ class Proxy:
         redirects = 300 <= status < 400
         infrastructure = status >= 500 or redirects or status in INFRASTRUCTURE_STATUS
         usage = usage_of(answer)
-        self.budget.add(usage)
+        self.budget.add(usage, table)
         call = Call(
             request_digest=request_digest(request),
             request=request,

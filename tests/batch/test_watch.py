@@ -246,6 +246,8 @@ for line in sys.stdin:
         "os.environ['PYTHONPATH'] = os.getcwd() + os.pathsep + os.environ['PYTHONPATH']\n"
         "subprocess.run([sys.executable, '-c', '1'], check=True)",
         "os.spawnv(os.P_WAIT, sys.executable, ['python', '-E', '-c', '1'])",
+        "os.system(sys.executable + ' -I -c 1')",
+        "subprocess.run(sys.executable + ' -S -c 1', shell=True, check=True)",
     ],
 )
 def test_a_process_that_cannot_be_watched_is_told_of(tmp_path: Path, start: str) -> None:

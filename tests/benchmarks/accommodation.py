@@ -33,11 +33,11 @@ from bot.batch.tasks import load_splits
 from bot.cluster.diagnosis import diagnose
 from bot.commands.revision import load_table
 from bot.diagnose.catalog import Situation, propose
-from bot.evolve import places
 from bot.gate.task_values import Flag, find_flags
 from bot.git.repository import Repository
 from bot.llm.scripted import ScriptedServer
 from bot.records import ModificationSpec
+from bot.situations import places
 from bot.workshop import expectation
 from tests.helpers.harnesses import runner, second_harness
 from tests.helpers.order_desk import order_desk, scripted_reply

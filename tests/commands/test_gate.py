@@ -185,9 +185,58 @@ def test_equal_revisions_and_protected_files(
         # A scorer that passes everything is not the one that is used.
         change(repository, "right = ", "right = True or ", "score.py")
         code, verdict, _ = gate(desk, capsys)
+        assert not server.requests
     assert code == 1
-    assert verdict["fixed"] == []
+    assert verdict["reason"] == "The revisions differ only in files that no candidate may change."
     assert verdict["notes"] == [
         "1 file that no candidate may change differ, and those of the first revision are used: "
         "score.py."
+    ]
+
+
+def test_two_other_models_of_one_name_are_asked_apart(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def worse(request: dict[str, Any]) -> str:
+        return "43" if "carefully" in request["messages"][-1]["content"] else "42"
+
+    with ScriptedServer(reply) as server, ScriptedServer(worse) as second:
+        others = "".join(
+            f'\n[[other_models]]\nbase_url = "{url}"\nname = "scripted"\n'
+            for url in (server.base_url, second.base_url)
+        )
+        change(make(desk, server, others), '"Answer."', '"Answer carefully."')
+        code, verdict, _ = gate(desk, capsys)
+    assert code == 1
+    figures = [(other["before"], other["after"]) for other in verdict["other_models"]]
+    assert figures == [(0.0, 8.0), (8.0, 0.0)]
+
+
+def test_what_git_diff_is_set_to_changes_nothing(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor do a binary file, a file that is gone, a name with blanks, and a submodule."""
+    with ScriptedServer(reply) as server:
+        repository = make(desk, server)
+        (desk / "old notes.txt").write_text("x\n", encoding="utf-8")
+        git(desk, "add", "--all")
+        git(desk, "commit", "--quiet", "--message", "Notes")
+        for name in ("noprefix", "mnemonicPrefix", "suppressBlankEmpty"):
+            git(desk, "config", f"diff.{name}", "true")
+        git(desk, "config", "diff.submodule", "log")
+        git(desk, "config", "diff.interHunkContext", "99")
+        (desk / "old notes.txt").unlink()
+        (desk / "logo.bin").write_bytes(b"\0\1\2\xff")
+        (desk / "näher.txt").write_text("y\n", encoding="utf-8")
+        git(desk, "add", "--all")
+        change(repository, '"Answer."', '"Answer carefully."')
+        link = f"160000,{repository.resolve_commit('HEAD')},library"
+        git(desk, "update-index", "--add", "--cacheinfo", link)
+        git(desk, "commit", "--quiet", "--message", "Submodule")
+        code = main(["gate", "HEAD~2", "HEAD", "-C", str(desk), "--json"])
+        verdict = as_json(capsys.readouterr().out)
+    assert code == 0, verdict["reason"]
+    assert len(verdict["fixed"]) == verdict["tasks"]
+    assert verdict["notes"] == [
+        "4 files outside the editable paths differ: library, logo.bin, näher.txt, old notes.txt."
     ]

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from bot.cli import main
+from bot.commands.revision import load_table
+from bot.diagnose.catalog import Situation
+from bot.drafting import draft
 from bot.git.repository import Repository
 from bot.lineage.evidence import read_note, read_transcript
 from bot.llm.scripted import ScriptedServer
+from bot.records import Episode
+from bot.visible import known_text
+from bot.workshop import Proposal
 from tests.commands.test_gate import tasks
 from tests.helpers.harnesses import tiny
 from tests.helpers.order_desk import as_json, order_desk, snapshot
@@ -118,8 +124,21 @@ def test_a_panel_drafts_too(
         tables=f'\n[panel]\nbase_url = "{panel.base_url}"\nname = "scripted-panel"\n',
         files={"train.jsonl": tasks("t", 4), "select.jsonl": tasks("s", 4)},
     )
-    batch = write_batch(
-        tmp_path / "batch.jsonl",
+    batch = failed_batch(tmp_path / "batch.jsonl")
+    command = ["propose", str(batch), "--panel", "-C", str(repository.root), "--json"]
+    assert main(command) == 0
+    answer = as_json(capsys.readouterr().out)
+    (made,) = answer["drafts"]
+    assert made["title"] == "Ask the model to be careful"
+    tip = repository.resolve_commit(answer["branch"])
+    transcript = read_transcript(repository, tip)
+    assert transcript is not None
+    assert len(transcript.splitlines()) == 4
+
+
+def failed_batch(path: Path) -> Path:
+    return write_batch(
+        path,
         [
             {
                 "task_id": f"t{number}",
@@ -131,12 +150,52 @@ def test_a_panel_drafts_too(
             for number in (1, 2, 3)
         ],
     )
-    command = ["propose", str(batch), "--panel", "-C", str(repository.root), "--json"]
-    assert main(command) == 0
+
+
+def test_a_draft_may_not_name_a_task_although_the_splits_lie_in_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ECDYSIS_CACHE", str(tmp_path / "cache"))
+    with ScriptedServer(Roles(code='"Answer t1 carefully."')) as server:
+        repository = tiny(
+            tmp_path / "desk",
+            'PROMPT = "Answer."\n',
+            tables=f'\n[panel]\nbase_url = "{server.base_url}"\nname = "scripted-panel"\n',
+            files={"train.jsonl": tasks("t", 4), "select.jsonl": tasks("s", 4)},
+        )
+        batch = failed_batch(tmp_path / "batch.jsonl")
+        code = main(["propose", str(batch), "--panel", "-C", str(repository.root), "--json"])
     answer = as_json(capsys.readouterr().out)
-    (made,) = answer["drafts"]
-    assert made["title"] == "Ask the model to be careful"
-    tip = repository.resolve_commit(answer["branch"])
-    transcript = read_transcript(repository, tip)
-    assert transcript is not None
-    assert len(transcript.splitlines()) == 4
+    assert code == 1
+    assert answer["drafts"] == []
+    assert "The edit names the task t1." in answer["left"][0]["reason"]
+
+
+def test_who_drafts_cannot_read_the_hidden_tasks(tmp_path: Path) -> None:
+    repository = tiny(
+        tmp_path / "desk",
+        'PROMPT = "Answer."\n',
+        table='hidden = ["gold.txt"]\n',
+        files={
+            "train.jsonl": tasks("t", 4),
+            "select.jsonl": tasks("s", 4),
+            "gold.txt": "quagga\n",
+        },
+    )
+    table = load_table(repository, "HEAD")
+    tree = repository.tree_of("HEAD")
+    seen: dict[str, bool] = {}
+
+    def consult(situations: Sequence[Situation]) -> dict[str, Proposal]:
+        for name in ("agent.py", "train.jsonl", "select.jsonl", "gold.txt"):
+            seen[name] = situations[0].read(name) is not None
+        return {}
+
+    batch = failed_batch(tmp_path / "batch.jsonl").read_text(encoding="utf-8")
+    episodes = [
+        Episode(**{"source": "tiny", "trial": 0, **json.loads(line)}) for line in batch.splitlines()
+    ]
+    draft(repository, table, tree, episodes, apply=lambda tree, spec: tree, consult=consult)
+    assert seen == {"agent.py": True, "train.jsonl": True, "select.jsonl": False, "gold.txt": False}
+    assert "quagga" not in known_text(repository, table, tree)
+    assert "PROMPT" in known_text(repository, table, tree)

@@ -7,10 +7,11 @@ from bot.errors import BudgetSpent, InputError
 from bot.llm.budget import BudgetMeter
 from bot.records import Usage
 
+PRICES = ModelTable(usd_per_million_prompt=2.0, usd_per_million_completion=10.0)
+
 
 def meter(**caps: float) -> BudgetMeter:
-    prices = ModelTable(usd_per_million_prompt=2.0, usd_per_million_completion=10.0)
-    return BudgetMeter(Budget.model_validate(caps), prices)
+    return BudgetMeter(Budget.model_validate(caps), PRICES)
 
 
 def test_each_cap_is_named_when_it_is_reached() -> None:
@@ -20,11 +21,11 @@ def test_each_cap_is_named_when_it_is_reached() -> None:
         calls.begin_call()
     assert calls.model_calls == 1
     tokens = meter(tokens=10)
-    tokens.add(Usage(prompt_tokens=6, completion_tokens=4))
+    tokens.add(Usage(prompt_tokens=6, completion_tokens=4), PRICES)
     with pytest.raises(BudgetSpent, match="tokens = 10 of 10"):
         tokens.check()
     money = meter(usd=0.01)
-    money.add(Usage(prompt_tokens=1000, completion_tokens=800))
+    money.add(Usage(prompt_tokens=1000, completion_tokens=800), PRICES)
     assert money.usd == pytest.approx(0.002 + 0.008)
     with pytest.raises(BudgetSpent, match=r"usd = 0\.01 of 0\.01"):
         money.check()
@@ -89,7 +90,7 @@ def test_time_left() -> None:
 
 def test_no_cap_is_no_cap_and_missing_usage_counts_nothing() -> None:
     free = meter()
-    free.add(Usage())
+    free.add(Usage(), PRICES)
     free.begin_call()
     assert (free.model_calls, free.tokens, free.usd) == (1, 0, 0.0)
 
@@ -111,3 +112,11 @@ def test_the_cap_holds_between_threads() -> None:
     for thread in threads:
         thread.join()
     assert len(admitted) == shared.model_calls == 50
+
+
+def test_each_model_costs_what_it_costs() -> None:
+    money = meter(usd=1.0)
+    dear = ModelTable(usd_per_million_prompt=200.0, usd_per_million_completion=0.0)
+    money.add(Usage(prompt_tokens=1000), PRICES)
+    money.add(Usage(prompt_tokens=1000), dear)
+    assert money.usd == pytest.approx(0.002 + 0.2)
