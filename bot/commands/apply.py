@@ -127,16 +127,18 @@ def read_spec(spec_file: Path) -> ModificationSpec:
 
     from bot.records import ModificationSpec
 
+    shown = "Standard input" if str(spec_file) == "-" else str(spec_file)
     try:
         text = sys.stdin.read() if str(spec_file) == "-" else spec_file.read_text(encoding="utf-8")
         spec = ModificationSpec.model_validate_json(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{spec_file} cannot be read: {error}.", "Check the path.") from None
+        why = (error.strerror or error) if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"{shown} cannot be read: {why}.", "Check the path.") from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"
         raise InputError(
-            f"{spec_file}: {key}: {first['msg']}.",
+            f"{shown}: {key}: {first['msg']}.",
             "`ecdysis schema spec` prints what a spec holds.",
         ) from None
     return spec

@@ -21,6 +21,7 @@ from bot.edit.paths import EditablePaths
 from bot.edit.reading import Reader
 from bot.edit.refusal import Refusal, RefusalKind, Refused
 from bot.edit.schema import Fields, read_fields
+from bot.edit.text_dangers import text_dangers
 from bot.records import ModificationSpec
 from bot.sandbox import ProcessLimits, ResourceLimits, Sandbox
 
@@ -58,7 +59,7 @@ def apply_spec(
         files = read_files(fields, read)
         before, answer = _judge_and_edit(interpreter, spec, fields, files)
         changed = {path: base64.b64decode(text) for path, text in answer["files"].items()}
-        _judge_after(interpreter, fields, changed, before, frozenset(allow))
+        _judge_after(interpreter, fields, files, changed, before, frozenset(allow))
         if answer["unread"]:
             raise Refused(
                 "would_not_compile", f"What comes out is not read back: {answer['unread']}"
@@ -185,6 +186,7 @@ def _as_source(edit: Fields) -> bytes:
 def _judge_after(
     interpreter: HarnessInterpreter,
     edits: Sequence[Fields],
+    files: Mapping[str, bytes],
     changed: dict[str, bytes],
     before: dict[str, Judgement],
     allow: frozenset[str],
@@ -192,27 +194,40 @@ def _judge_after(
     for path, content in changed.items():
         if len(content) > LARGEST_FILE:
             raise Refused("too_large", f"The edits make {path} larger than 1 MiB.")
+    for path in changed:
+        if path not in before:
+            new = increased(*text_dangers(path, files[path], changed[path]), allow)
+            if new:
+                raise Refused("dangerous", too_dangerous(path, new), _culprit(edits, path))
     paths = [path for path in changed if path in before]
     judgements = interpreter.judge([Source(changed[path]) for path in paths])
     for path, after in zip(paths, judgements, strict=True):
         old = before[path]
-        # Of several edits of a file, it is not known which one is at fault.
-        mine = [i for i, edit in enumerate(edits) if edit.file == path]
-        culprit = mine[0] if len(mine) == 1 else -1
         if not after.parses or (old.compiles and not after.compiles):
             message = f"{path} would not compile: {after.reason}."
-            raise Refused("would_not_compile", message, culprit)
+            raise Refused("would_not_compile", message, _culprit(edits, path))
         new = new_dangers(old, after, allow)
         if new:
-            raise Refused("dangerous", too_dangerous(path, new), culprit)
+            raise Refused("dangerous", too_dangerous(path, new), _culprit(edits, path))
+
+
+def _culprit(edits: Sequence[Fields], path: str) -> int:
+    """The edit of a file; -1 for several, as it is not known which one is at fault."""
+    mine = [i for i, edit in enumerate(edits) if edit.file == path]
+    return mine[0] if len(mine) == 1 else -1
 
 
 def new_dangers(before: Judgement, after: Judgement, allow: Collection[str]) -> list[str]:
     """What is dangerous in a file and was not there, or not as often, and is not allowed."""
+    return increased(before.dangers, after.dangers, allow)
+
+
+def increased(
+    before: Mapping[str, int], after: Mapping[str, int], allow: Collection[str]
+) -> list[str]:
+    """The dangers, what → how often, that are more than before and not allowed."""
     return sorted(
-        what
-        for what, times in after.dangers.items()
-        if what not in allow and times > before.dangers.get(what, 0)
+        what for what, times in after.items() if what not in allow and times > before.get(what, 0)
     )
 
 

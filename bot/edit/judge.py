@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import base64
 import json
+import re
 import sys
 import warnings
 from collections import Counter
@@ -26,30 +27,44 @@ def _words(text: str) -> frozenset[str]:
 BUILTINS = _words("exec eval compile __import__ globals locals breakpoint __builtins__")
 MODULES = _words(
     """
-    _pickle _posixsubprocess _socket aiohttp asyncio.subprocess bdb builtins cProfile cffi
-    cloudpickle code codeop ctypes dill doctest ftplib http http.client http.server httpx imp
-    importlib joblib marshal multiprocessing nntplib paramiko pdb pickle pkgutil posix pty requests
-    runpy shelve shutil smtplib socket socketserver subprocess telnetlib timeit urllib
-    urllib.request urllib3 webbrowser websocket websockets xmlrpc zipimport
+    _ctypes _frozen_importlib _frozen_importlib_external _interpreters _pickle _posixsubprocess
+    _socket _ssl _xxsubinterpreters aiohttp antigravity anyio asyncio.subprocess asyncssh bdb
+    builtins cProfile cffi cloudpickle code codeop ctypes dill distutils doctest dotenv ensurepip
+    fabric ftplib http http.client http.server httpx imaplib imp importlib joblib jsonpickle keyring
+    logging.config marshal multiprocessing netrc nntplib nt paramiko pdb pexpect pickle pip
+    pkg_resources pkgutil plumbum poplib posix profile psutil pty pycurl pydoc requests runpy
+    setuptools shelve shutil smtplib socket socketserver ssl subprocess telnetlib timeit trace trio
+    urllib urllib.request urllib3 venv webbrowser websocket websockets wsgiref xmlrpc zipimport
     """
 )
 # Dangerous wherever they stand.
 ATTRIBUTES = _words(
     """
     __base__ __bases__ __builtins__ __closure__ __code__ __getattribute__ __globals__ __import__
-    __loader__ __mro__ __reduce__ __reduce_ex__ __subclasses__ _getframe CodeType cr_frame
-    create_subprocess_exec create_subprocess_shell environ environb f_builtins f_globals f_locals
-    getenv getenvb gi_frame open_connection putenv read_pickle subprocess_exec subprocess_shell
-    tb_frame unsafe_load
+    __loader__ __mro__ __reduce__ __reduce_ex__ __spec__ __subclasses__ _getframe CodeType
+    DatagramHandler ForwardRef FunctionType HTTPHandler ProcessPoolExecutor SMTPHandler
+    SocketHandler SysLogHandler UnsafeLoader ag_frame cr_frame create_connection
+    create_datagram_endpoint create_server create_subprocess_exec create_subprocess_shell
+    create_unix_connection enable_load_extension environ environb execl execle execlp execlpe execv
+    execve execvp execvpe f_builtins f_globals f_locals forkpty get_objects get_referents
+    get_referrers get_type_hints getenv getenvb gi_frame load_extension meta_path open_connection
+    open_unix_connection path_hooks posix_spawn posix_spawnp putenv read_pickle spawnl spawnle
+    spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe start_server start_unix_server
+    subprocess_exec subprocess_shell tb_frame unsafe_load unsafe_load_all
     """
 )
 # Dangerous in a file that can reach `os` or `sys` by name; elsewhere ordinary words.
-OS_ATTRIBUTES = _words(
-    """
-    execl execle execlp execlpe execv execve execvp execvpe fork forkpty modules popen posix_spawn
-    posix_spawnp spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe startfile system
-    """
+OS_ATTRIBUTES = _words("fork modules popen startfile system")
+OS_NAMES = _words("os sys posix nt _os _sys")
+# What other modules have imported: `inspect.builtins`, `from logging.handlers import pickle`.
+INNER_MODULES = _words(
+    "builtins ctypes importlib multiprocessing pickle runpy shutil socket subprocess"
 )
+# Arguments that make a harmless function run what it is given.
+ARGUMENTS = frozenset(["allow_pickle", "eval_str"])
+FIELD = re.compile(r"\{[^{}]*\}")
+DUNDER = re.compile(r"\.\s*(__\w+__)")
+ENVIRON = re.compile(r"/environ\b")
 BY_NAME = frozenset(["getattr", "setattr", "delattr", "attrgetter", "methodcaller"])
 
 
@@ -76,41 +91,120 @@ def judge(source: bytes, whole: bool) -> dict[str, Any]:
 def dangers(tree: ast.AST) -> Iterator[str]:
     """A name for each dangerous thing in the tree."""
     nodes = list(ast.walk(tree))
-    reaches_os = any(_brings_os(node) for node in nodes)
+    facts = _Facts(nodes)
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_dangerous(alias.name):
                     yield "import " + alias.name
-        elif isinstance(node, ast.ImportFrom) and not node.level:
+                elif alias.asname not in (None, "_" + alias.name) and alias.name in OS_NAMES:
+                    yield "import " + alias.name + " as " + str(alias.asname)
+        elif isinstance(node, ast.ImportFrom):
             yield from _imported(node)
         elif isinstance(node, ast.Name):
-            if node.id in BUILTINS or node.id in ATTRIBUTES:
-                yield node.id
+            yield from _named(node, facts)
         elif isinstance(node, ast.Attribute):
-            if _is_dangerous_attribute(node, reaches_os):
-                yield node.attr
+            yield from _attribute(node, facts)
         elif isinstance(node, ast.Call):
             yield from _by_name(node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            # Ordinary words such as "system" say nothing; `__import__` in a text does.
-            hidden = node.value.startswith("__") and node.value in ATTRIBUTES | BUILTINS
-            if hidden:
-                yield "the text " + repr(node.value)
+        elif isinstance(node, ast.keyword):
+            if node.arg in ARGUMENTS and not _is_false(node.value):
+                yield str(node.arg)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
+            if _hides(node.value):
+                yield "the text " + repr(node.value[:80])
+        elif type(node).__name__ == "MatchClass":
+            # `case object(system=run)` reads an attribute, too.
+            for name in node.kwd_attrs:  # type: ignore[attr-defined]
+                if name == "__dict__" or _is_dangerous_word(name, facts):
+                    yield name
 
 
-def _is_dangerous_attribute(node: ast.Attribute, reaches_os: bool) -> bool:
+class _Facts:
+    """What the nodes of a tree say together."""
+
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self.reaches_os = any(_brings_os(node) for node in nodes)
+        self.called: set[int] = set()  # the nodes that are called, or of which something is read
+        self.bound: set[str] = set()
+        self.imported: set[str] = set()
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self.called.add(id(node.func))
+                if getattr(node.func, "id", "") in ("getattr", "hasattr"):
+                    # Which attribute is read is looked at in the call.
+                    self.called.update(id(argument) for argument in node.args[:1])
+            elif isinstance(node, ast.Attribute):
+                self.called.add(id(node.value))
+            elif isinstance(node, ast.arg):
+                self.bound.add(node.arg)
+            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self.bound.add(node.id)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.imported.update((a.asname or a.name).split(".")[0] for a in node.names)
+
+
+def _named(node: ast.Name, facts: _Facts) -> Iterator[str]:
+    if node.id in BUILTINS or node.id in ATTRIBUTES:
+        yield node.id
+    elif (
+        node.id in BY_NAME | OS_NAMES | {"vars"}
+        and isinstance(node.ctx, ast.Load)
+        and id(node) not in facts.called
+        and (node.id in BY_NAME or node.id not in facts.bound)
+    ):
+        # Under another name, or handed on, its use would not be seen.
+        yield node.id + " as a value"
+
+
+def _attribute(node: ast.Attribute, facts: _Facts) -> Iterator[str]:
     if node.attr == "__dict__":
-        return not _is_self(node.value)
-    return node.attr in ATTRIBUTES or (reaches_os and node.attr in OS_ATTRIBUTES)
+        if not _is_self(node.value):
+            yield node.attr
+    elif _is_dangerous_word(node.attr, facts):
+        yield node.attr
+    elif node.attr in ("attrgetter", "methodcaller") and id(node) not in facts.called:
+        yield node.attr + " as a value"
+    elif node.attr.lstrip("_") in INNER_MODULES and _root(node) in facts.imported:
+        # `asyncio.subprocess` has constants; its ways to start a program are known by name.
+        if not (isinstance(node.value, ast.Name) and node.value.id == "asyncio"):
+            yield "import " + node.attr
+    elif node.attr in OS_NAMES and id(node) not in facts.called and _root(node) in facts.imported:
+        yield node.attr + " as a value"
+
+
+def _root(node: ast.expr) -> str:
+    """`a` of `a.b.c`; empty where it begins with no name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_dangerous_word(word: str, facts: _Facts) -> bool:
+    return word in ATTRIBUTES or (facts.reaches_os and word in OS_ATTRIBUTES)
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
+
+
+def _hides(value: str | bytes) -> bool:
+    """Whether a text names what is dangerous; ordinary words such as "system" say nothing."""
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    known = ATTRIBUTES | BUILTINS | {"__dict__"}
+    if text.startswith("__") and text in ATTRIBUTES | BUILTINS:
+        return True
+    # `"{0.__init__.__globals__}".format(x)`; `/proc/self/environ`.
+    read = (name for field in FIELD.findall(text) for name in DUNDER.findall(field))
+    return bool(ENVIRON.search(text)) or not known.isdisjoint(read)
 
 
 def _brings_os(node: ast.AST) -> bool:
     if isinstance(node, ast.Import):
-        return any(alias.name.split(".")[0] in ("os", "sys", "posix", "nt") for alias in node.names)
+        return any(alias.name.split(".")[0] in OS_NAMES for alias in node.names)
     if isinstance(node, ast.ImportFrom):
-        return any(alias.name in ("os", "sys", "posix", "nt") for alias in node.names)
-    return isinstance(node, ast.Name) and node.id in ("os", "sys", "posix", "nt")
+        return any(alias.name in OS_NAMES for alias in node.names)
+    return getattr(node, "id", getattr(node, "attr", "")) in OS_NAMES
 
 
 def _is_dangerous(module: str) -> bool:
@@ -121,13 +215,23 @@ def _is_dangerous(module: str) -> bool:
 
 
 def _imported(node: ast.ImportFrom) -> Iterator[str]:
-    module = node.module or ""
+    module = "" if node.level else node.module or ""
     for alias in node.names:
-        if _is_dangerous(module) and module not in ("http", "urllib"):
+        if alias.name.lstrip("_") in INNER_MODULES and not _is_dangerous(module):
+            yield "import " + alias.name
+        elif alias.name in BY_NAME and alias.asname not in (None, alias.name):
+            yield alias.name + " as " + str(alias.asname)
+        elif alias.name in OS_NAMES and alias.asname not in (None, alias.name):
+            yield "import " + alias.name + " as " + str(alias.asname)
+        elif _is_dangerous(module) and module not in ("http", "urllib"):
             yield "import " + module
-        elif _is_dangerous(module + "." + alias.name) or (
-            module in ("os", "sys", "types", "asyncio", "operator")
-            and (alias.name == "*" or alias.name in ATTRIBUTES | OS_ATTRIBUTES)
+        elif (
+            _is_dangerous(module + "." + alias.name)
+            or (module and alias.name in ATTRIBUTES)
+            or (
+                module in ("os", "sys", "types", "asyncio", "operator")
+                and (alias.name == "*" or alias.name in OS_ATTRIBUTES)
+            )
         ):
             yield "import " + module + "." + alias.name
 
@@ -142,7 +246,8 @@ def _by_name(node: ast.Call) -> Iterator[str]:
     if called not in BY_NAME:
         return
     named = node.args[1:2] if called.endswith("attr") else node.args
-    for name in named:
+    # `getattr(*both)` has the name in what is spread.
+    for name in [*(a for a in node.args[:1] if isinstance(a, ast.Starred)), *named]:
         if not isinstance(name, ast.Constant):
             yield called + " with a computed name"
         elif isinstance(name.value, str):

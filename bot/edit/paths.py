@@ -71,4 +71,5 @@ def _spelling(path: str) -> str:
 
 def _means_git(part: str) -> bool:
     # `git~1` is how some file systems also call `.git`.
-    return part == ".git" or part.startswith("git~")
+    # `.gitattributes` and `.gitmodules` name programs and places that git then uses.
+    return part in (".git", ".gitattributes", ".gitmodules") or part.startswith("git~")

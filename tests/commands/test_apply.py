@@ -33,3 +33,15 @@ def test_a_refusal_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     }
     assert f"Refused (not_found), edit 1: {message} Nothing was changed." in captured.err
     assert repository.uncommitted() == []
+
+
+def test_a_spec_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = tiny(tmp_path / "h", "ANSWER = 6\n")
+    bad = tmp_path / "bad.json"
+    bad.write_bytes(b"\xff\xfe")
+    for path, why in (
+        (tmp_path / "no.json", "No such file or directory"),
+        (bad, "it is not UTF-8"),
+    ):
+        assert main(["apply", str(path), "-C", str(repository.root)]) == 3
+        assert capsys.readouterr().err.startswith(f"ecdysis: {path} cannot be read: {why}.")

@@ -1,5 +1,6 @@
 """A spec on the whole way: both child processes, several files, the traps of the parser."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from bot.edit import apply as room
 from bot.edit.apply import Applied, apply_spec
 from bot.edit.refusal import Refusal
+from bot.edit.text_dangers import PROGRAM
 from bot.records import Edit, ModificationSpec
 from bot.sandbox import ProcessLimits
 from tests.edit.in_process import in_process
@@ -220,3 +222,39 @@ def test_repairs_of_successive_specs_compose_in_one_function() -> None:
     after = changed(middle, second)
     assert after == b"def f(x):\n    x = clean(x)\n    return g(x)\n"
     assert apply({"a.py": after}, first) == Applied({}, [False])
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "code", "danger"),
+    [
+        ("a.j2", "{{ x }}\n", "{{ x.__class__.__mro__ }}", "__mro__"),
+        ("a.j2", "{{ x }}\n", "{{ x|attr('a' ~ 'b') }}", "the filter attr"),
+        ("prompt.txt", "{{ x }}\n", "{{ ''.__class__ }}", "__class__"),
+        (
+            "a.yaml",
+            "a: {{ x }}\n",
+            "!!python/object/apply:os.system ['x']",
+            "!!python/object/apply",
+        ),
+        ("run.sh", "echo {{ x }}\n", "$(id)", PROGRAM),
+        ("tool", "#!/bin/sh\necho {{ x }}\n", "$(id)", PROGRAM),
+    ],
+)
+def test_files_of_other_kinds_bring_no_dangers(
+    file: str, before: str, code: str, danger: str
+) -> None:
+    edit = {"op": "edit_text", "file": file, "anchor": "{{ x }}", "code": code}
+    spec = ModificationSpec.model_validate(
+        {"title": "t", "pattern": "p", "layer": "procedural-skill", "hypothesis": "h"}
+        | {"origin": "test", "edits": [edit]}
+    )
+    rules = {"editable": ["**"], "protected": [], "python": sys.executable}
+    read = {file: before.encode()}.get
+    refused = apply_spec(spec, read, **rules)  # type: ignore[arg-type]
+    assert isinstance(refused, Refusal)
+    assert (refused.kind, refused.edit) == ("dangerous", 0)
+    assert json.dumps(danger) in refused.message
+    allow = ["__class__", "__mro__", danger]
+    allowed = apply_spec(spec, read, allow=allow, **rules)  # type: ignore[arg-type]
+    assert isinstance(allowed, Applied)
+    assert allowed.files == {file: before.replace("{{ x }}", code).encode()}

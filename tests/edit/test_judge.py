@@ -45,6 +45,44 @@ DANGEROUS = [
     "globals()['x']",
     "a['__import__']",
     "ｅｖａｌ(x)",
+    # What a module has imported is at hand in it.
+    "from os import path\npath.os.system('x')",
+    "import logging\nlogging.os.system('x')",
+    "import tempfile\ntempfile._os.system('x')",
+    "import inspect\ninspect.builtins.eval('x')",
+    "import inspect\ninspect.importlib.import_module('x')",
+    "from logging.handlers import pickle",
+    "from .shell import subprocess",
+    "import asyncio\nasyncio.base_events.subprocess.run('x')",
+    # Under another name, its use is not seen, in another file least of all.
+    "import os as other",
+    "from glob import os as other",
+    "import os\nother = os",
+    "import logging\nother = logging.os",
+    "g = getattr\ng(a, b)",
+    "v = vars\nv(a)",
+    "from operator import attrgetter as a\na('os.system')(b)",
+    "import operator\ng = operator.attrgetter",
+    "import os\ngetattr(*(os, 'system'))('x')",
+    "'{0.__init__.__globals__}'.format(x)",
+    "open('/proc/self/environ')",
+    "__spec__.loader.exec_module(m)",
+    "import typing\ntyping.get_type_hints(A)",
+    "import inspect\ninspect.signature(f, eval_str=True)",
+    "import numpy\nnumpy.load(x, allow_pickle=True)",
+    "import types\ntypes.FunctionType(c, {})",
+    "import gc\ngc.get_objects()",
+    "import sys\nsys.meta_path.append(x)",
+    "import yaml\nyaml.load(x, Loader=yaml.UnsafeLoader)",
+    "import asyncio\nasyncio.start_server(f)",
+    "loop.create_connection(f)",
+    "from concurrent.futures import ProcessPoolExecutor",
+    "import logging.handlers\nlogging.handlers.SocketHandler('h', 1)",
+    "import imaplib",
+    "import ssl",
+    "import pydoc",
+    "import _ctypes",
+    "import logging.config",
 ]
 HARMLESS = [
     "import re\nre.compile('x')",
@@ -61,7 +99,24 @@ HARMLESS = [
     "getattr(a, 'name', None)",
     "from .socket import thing",
     "evaluate(x)",
+    "import os as _os\n_os.path.join(a)",
+    "from os import path",
+    "import sys\nprint(x, file=sys.stderr)",
+    "import os\nhasattr(os, 'getpgid') and getattr(os, 'getpgid')",
+    "from operator import attrgetter\nsorted(a, key=attrgetter('score'))",
+    "vars = {}\nf(vars)",
+    "import asyncio\nasyncio.subprocess.PIPE",
+    "'call {name.__name__} of {0.title}'.format(x)",
+    "self.socket.close()",
+    "import inspect\ninspect.signature(f, eval_str=False)",
+    "prompt = 'describe your environment'",
 ]
+
+
+def test_a_pattern_reads_attributes() -> None:
+    code = "import os\nmatch os:\n    case object(system=run):\n        run('x')\n"
+    assert sorted(dangers(ast.parse(code))) == ["os as a value", "system"]
+    assert list(dangers(ast.parse("match a:\n    case B(system=c): pass\n"))) == []
 
 
 @pytest.mark.parametrize("code", DANGEROUS)

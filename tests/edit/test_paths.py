@@ -37,6 +37,8 @@ def test_editable(path: str) -> None:
         ("", "not_editable"),
         ("x" * 2000 + ".md", "not_editable"),
         (".git/a.md", "not_editable"),
+        ("a/.gitattributes", "not_editable"),
+        (".GitModules", "not_editable"),
         ("x/.GIT/a.md", "not_editable"),
         ("git~1/a.md", "not_editable"),
         (".github/workflows/a.md", "workflow"),
