@@ -240,7 +240,7 @@ def test_a_cap_is_never_passed(cap: dict[str, Any], most: int) -> None:
     assert asked.results.count(GOOD) == len(asked.server.requests) > 0
     refused = [result for result in asked.results if result != GOOD]
     assert {kind(result) for result in refused} == {"budget"}
-    assert "raise the cap in [tool.ecdysis.budget]" in refused[0].reason
+    assert "A higher one is set in [tool.ecdysis.budget]" in refused[0].reason
     assert asked.meter.model_calls <= (cap.get("model_calls") or 8)
     assert asked.meter.tokens <= (cap.get("tokens") or 10**9)
     assert len(asked.transcript.records) == 8
