@@ -25,6 +25,7 @@ COMMANDS = {
     "gate": "Decide whether one harness revision is better than another.",
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",
+    "report": "Write a page, Markdown, JSON or CSV about all generations.",
     "diff": "Compare two generations: their repairs by structure, and the text.",
     "rebuild": "Make a generation's trees again from what is recorded, and compare.",
     "watchlist": "Show what waits for more evidence, and what would promote it.",

@@ -10,6 +10,7 @@ from typing import Any
 from bot.cluster.excerpts import Excerpt, Excerpts, ExcerptStep
 from bot.display import count, printable
 from bot.publish.report.sheet import render_sheet
+from bot.publish.report.wording import percent
 from bot.records import Diagnosis, Pattern
 
 MOST_PATTERNS = 100
@@ -57,9 +58,9 @@ def _describe_episodes(diagnosis: Diagnosis, passed: int) -> dict[str, Any]:
     return {
         "total": f"{diagnosis.episodes:,}",
         "failed": f"{diagnosis.failed:,}",
-        "failed_share": _percent(diagnosis.failed, diagnosis.episodes),
+        "failed_share": percent(diagnosis.failed, diagnosis.episodes),
         "passed": f"{passed:,}",
-        "passed_share": _percent(passed, diagnosis.episodes),
+        "passed_share": percent(passed, diagnosis.episodes),
         "invalid": f"{diagnosis.invalid:,}",
         "unexplained": f"{diagnosis.unexplained:,}",
         "bar": parts,
@@ -102,14 +103,14 @@ def _describe_pattern(
 
 
 def _share(name: str, number: int, total: int) -> dict[str, Any]:
-    percent = _percent(number, total)
+    share = percent(number, total)
     kind = {"fail": "failing", "pass": "passing"}[name]
     return {
         "name": name,
         "start": 0,
         "width": round(100 * number / total, 2) if total else 0,
-        "percent": percent,
-        "counted": f"{number:,} of {total:,}" + (f" ({percent})" if total else ""),
+        "percent": share,
+        "counted": f"{number:,} of {total:,}" + (f" ({share})" if total else ""),
         "label": f"{number} of {total} {kind} episodes",
     }
 
@@ -119,16 +120,6 @@ def _scale(patterns: Sequence[Pattern], failed: int, passed: int) -> int:
     shares = [pattern.failed_episodes / max(failed, 1) for pattern in patterns]
     shares += [pattern.passed_episodes / max(passed, 1) for pattern in patterns]
     return min(100, max(10, 10 * math.ceil(10 * max(shares, default=1.0))))
-
-
-def _percent(number: int, total: int) -> str:
-    """A whole percentage; what is not nothing never reads `0%`, what is not all never `100%`."""
-    if not total:
-        return "–"
-    share = 100 * number / total
-    if 0 < share < 1:
-        return "<1%"
-    return f"{min(share, 99) if number < total else 100:.0f}%"
 
 
 def _contrast_in_words(p_value: float | str) -> str:

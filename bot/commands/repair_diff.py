@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bot.edit.hunks import Hunk
     from bot.git.repository import Repository
     from bot.lineage.generations import Generation, Repair
     from bot.records import ModificationSpec
+
+DIFF = ("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv")
 
 
 def diff_of(repository: Repository, generation: Generation, commit: str) -> list[str]:
@@ -20,12 +24,24 @@ def diff_of(repository: Repository, generation: Generation, commit: str) -> list
 
 
 def unified_diff(repository: Repository, old: str, new: str) -> list[str]:
-    """The lines of the diff between two commits, without colours and foreign programs."""
-    text = repository.git(
-        *("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv"),
-        *("--end-of-options", old, new),
-    )
+    """The lines of the diff between two commits or trees, without colours and foreign programs."""
+    text = repository.git(*DIFF, "--end-of-options", old, new)
     return text.split("\n") if text else []
+
+
+def unified_diffs(repository: Repository, parents: Mapping[str, str]) -> dict[str, list[str]]:
+    """Commit → the lines of the diff from its parent, of all of `parents` in one call."""
+    asked = "".join(f"{commit} {parent}\n" for commit, parent in parents.items())
+    diffs: dict[str, list[str]] = {commit: [] for commit in parents}
+    if not asked:
+        return diffs
+    lines: list[str] = []
+    for line in repository.git(*DIFF, "--stdin", input=asked.encode()).split("\n"):
+        # Every line of a diff itself begins with a mark or a word of git's.
+        lines = diffs.get(line, lines)
+        if line not in diffs:
+            lines.append(line)
+    return diffs
 
 
 def parent_of(generation: Generation, commit: str) -> str | None:
@@ -35,18 +51,37 @@ def parent_of(generation: Generation, commit: str) -> str | None:
 
 
 def explain(
-    repository: Repository, generation: Generation, repair: Repair, diff: list[str]
+    repository: Repository,
+    generation: Generation,
+    repair: Repair,
+    diff: list[str],
+    *,
+    note: Mapping[str, Any] | None = None,
+    traced: bool = True,
 ) -> list[tuple[Hunk, list[str]]]:
-    """The hunks of a repair's diff, each with the reasons of the edits behind it."""
+    """The hunks of a repair's diff, each with the reasons of the edits behind it.
+
+    `note` is the repair's, where it was read already. With `traced` False every edit of a file
+    counts as being behind each of its hunks: quick, and exact where a file has but one.
+    """
     from bot.edit.hunks import explain_diff
     from bot.lineage.evidence import read_note, stored_spec
 
     parent = parent_of(generation, repair.commit)
     if parent is None or not diff or not diff[0].startswith("diff "):
         return []
-    spec = stored_spec(read_note(repository, repair.commit) or {})
-    hunks = explain_diff("\n".join(diff), spec, lambda path: repository.read_file(parent, path))
-    return [(hunk, reasons(hunk, spec, repair)) for hunk in hunks]
+    spec = stored_spec((read_note(repository, repair.commit) if note is None else note) or {})
+    if spec is None or traced:
+        found = explain_diff("\n".join(diff), spec, lambda path: repository.read_file(parent, path))
+    else:
+        of_file: dict[str, list[int]] = {}
+        for number, edit in enumerate(spec.edits):
+            of_file.setdefault(edit.file, []).append(number)
+        found = [
+            replace(hunk, edits=of_file.get(hunk.file, []))
+            for hunk in explain_diff("\n".join(diff), None, lambda path: None)
+        ]
+    return [(hunk, reasons(hunk, spec, repair)) for hunk in found]
 
 
 def reasons(hunk: Hunk, spec: ModificationSpec | None, repair: Repair) -> list[str]:
