@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tempfile
-import traceback
 from typing import Any
 
 import click
@@ -37,6 +35,7 @@ COMMANDS = {
     "prune": "Remove old evidence; never an accepted commit.",
     "model": "Fetch, serve and stop the embedded model.",
     "schema": "Print the JSON Schema of a record.",
+    "completion": "Print the script that completes commands in bash, zsh or fish.",
 }
 """Command → one line of help. Modules are imported when their command runs: `--help` is fast."""
 
@@ -137,6 +136,9 @@ def _tell(message: str) -> None:
 
 
 def _report_bug() -> int:
+    import tempfile
+    import traceback
+
     from bot.display import scrub
 
     with tempfile.NamedTemporaryFile(

@@ -27,6 +27,7 @@ from bot.publish.report.wording import (
     percent,
     score_line,
     seconds,
+    thousands,
     total,
 )
 
@@ -119,8 +120,9 @@ def describe_figures(chronicle: Chronicle) -> list[dict[str, str]]:
         },
         {
             "name": "Isolation",
-            "value": " and ".join(levels) or NONE,
+            "value": ", ".join(levels) or NONE,
             "remark": "weak" if WEAK in levels else "",
+            "words": "yes",
         },
         {
             "name": "Sealed test split",
@@ -128,7 +130,7 @@ def describe_figures(chronicle: Chronicle) -> list[dict[str, str]]:
             "remark": "read" if chronicle.test_reads == 1 else "reads",
         }
         if tokens is None
-        else {"name": "Tokens", "value": number(tokens, ",.0f"), "remark": "for proofs"},
+        else {"name": "Tokens", "value": thousands(tokens), "remark": "for proofs"},
     ]
 
 
@@ -188,6 +190,7 @@ def describe_repair(repair: ReportedRepair, lines: int) -> dict[str, Any]:
     hidden = sum(len(hunk.lines) for hunk in repair.hunks) - sum(len(h["lines"]) for h in hunks)
     whole = printable(repair.diagnosis, lines=True)
     facts = {
+        "Commit": repair.commit[:10],
         "Pattern": repair.pattern,
         "Attribution": repair.attribution,
         "Layer": repair.layer,

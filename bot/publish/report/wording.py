@@ -14,6 +14,13 @@ def number(value: float | None, form: str = ",.6g") -> str:
     return NONE if value is None else format(value, form)
 
 
+def thousands(value: float) -> str:
+    """`830`, `12k`, `1.7M`: short, for a headline."""
+    if value < 1_000:
+        return f"{value:.0f}"
+    return f"{value / 1e3:,.0f}k" if value < 999_500 else f"{value / 1e6:,.1f}M"
+
+
 def score_line(score: Score | None) -> str:
     """`11/24 → 21/24`."""
     if score is None:
