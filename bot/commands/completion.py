@@ -18,7 +18,7 @@ def command(ctx: click.Context, shell: str) -> None:
 
     The script asks `ecdysis` itself, so it stays right when the bot is upgraded. bash has to
     be 4.4 or newer.
-    """
+    """  # noqa: D301 - click wants the character
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
