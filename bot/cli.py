@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tempfile
-import traceback
 from typing import Any
 
 import click
@@ -27,6 +25,7 @@ COMMANDS = {
     "log": "List the generations, newest first.",
     "show": "Show one generation: its diagnosis, its figures, its diff.",
     "pr": "Push a generation, and open or update its pull request.",
+    "report": "Write a page, Markdown, JSON or CSV about all generations.",
     "diff": "Compare two generations: their repairs by structure, and the text.",
     "rebuild": "Make a generation's trees again from what is recorded, and compare.",
     "watchlist": "Show what waits for more evidence, and what would promote it.",
@@ -38,6 +37,7 @@ COMMANDS = {
     "prune": "Remove old evidence; never an accepted commit.",
     "model": "Fetch, serve and stop the embedded model.",
     "schema": "Print the JSON Schema of a record.",
+    "completion": "Print the script that completes commands in bash, zsh or fish.",
 }
 """Command → one line of help. Modules are imported when their command runs: `--help` is fast."""
 
@@ -138,6 +138,9 @@ def _tell(message: str) -> None:
 
 
 def _report_bug() -> int:
+    import tempfile
+    import traceback
+
     from bot.display import scrub
 
     with tempfile.NamedTemporaryFile(

@@ -12,6 +12,7 @@ import re
 import sys
 import time
 import unicodedata
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TextIO
 
@@ -108,6 +109,14 @@ def show_seconds(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}m{whole % 60:02d}s"
     return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+
+
+def show_day(when: int) -> str:
+    """Seconds since 1970 as a date, UTC."""
+    try:
+        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return "no date"
 
 
 class Progress:

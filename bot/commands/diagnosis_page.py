@@ -1,26 +1,16 @@
-"""A diagnosis as one self-contained HTML page: no script, nothing loaded from anywhere.
-
-All text comes from trajectories and is hostile. Whatever the template puts in is made printable,
-scrubbed and escaped, in this order, by the environment itself; and the page's policy lets a
-browser use nothing but the one style sheet inside it.
-"""
+"""A diagnosis as one self-contained HTML page."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
-from bot import __version__
 from bot.cluster.excerpts import Excerpt, Excerpts, ExcerptStep
-from bot.display import count, printable, scrub
+from bot.display import count, printable
+from bot.publish.report.sheet import render_sheet
+from bot.publish.report.wording import percent
 from bot.records import Diagnosis, Pattern
 
 MOST_PATTERNS = 100
@@ -30,46 +20,28 @@ MOST_NAMES = 20
 
 def write_page(diagnosis: Diagnosis, excerpts: Excerpts, files: Sequence[str]) -> str:
     """The whole page. `excerpts` saw the same batch; `files` are the names it was read from."""
-    style = resources.files("bot.commands.pages").joinpath("diagnosis.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     passed = diagnosis.episodes - diagnosis.failed - diagnosis.invalid
     shown = diagnosis.patterns[:MOST_PATTERNS]
     hidden = len(diagnosis.patterns) - len(shown)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bot.commands", "pages"),
-        autoescape=True,
-        finalize=_clean,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return render_sheet(
+        "bot.commands.pages",
+        "diagnosis",
+        {
+            "sources": _name_all(diagnosis.sources),
+            "models": _name_all(diagnosis.models),
+            "several_models": len(diagnosis.models) > 1,
+            "episodes": _describe_episodes(diagnosis, passed),
+            "outlook": _outlook(diagnosis.patterns),
+            "patterns": [
+                _describe_pattern(rank, pattern, excerpts.of(pattern.key), diagnosis.failed, passed)
+                for rank, pattern in enumerate(shown, 1)
+            ],
+            "scale": _scale(shown, diagnosis.failed, passed),
+            "hidden": f"{count(hidden, 'more pattern')}" if hidden else "",
+            "opened": OPENED,
+            "files": ", ".join(files) or "-",
+        },
     )
-    return environment.get_template("diagnosis.html").render(
-        # The style is the package's own; any other one is refused by its digest.
-        style=Markup(style),
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
-        "form-action 'none'",
-        sources=_name_all(diagnosis.sources),
-        models=_name_all(diagnosis.models),
-        several_models=len(diagnosis.models) > 1,
-        episodes=_describe_episodes(diagnosis, passed),
-        outlook=_outlook(diagnosis.patterns),
-        patterns=[
-            _describe_pattern(rank, pattern, excerpts.of(pattern.key), diagnosis.failed, passed)
-            for rank, pattern in enumerate(shown, 1)
-        ],
-        scale=_scale(shown, diagnosis.failed, passed),
-        hidden=f"{count(hidden, 'more pattern')}" if hidden else "",
-        opened=OPENED,
-        files=", ".join(files) or "-",
-        version=__version__,
-    )
-
-
-def _clean(value: Any) -> Any:
-    """What stands in the page for a value: the template's own markup passes, text is cleaned."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return scrub(printable(value, lines=True))
-    return value
 
 
 def _name_all(names: Sequence[str]) -> str:
@@ -86,9 +58,9 @@ def _describe_episodes(diagnosis: Diagnosis, passed: int) -> dict[str, Any]:
     return {
         "total": f"{diagnosis.episodes:,}",
         "failed": f"{diagnosis.failed:,}",
-        "failed_share": _percent(diagnosis.failed, diagnosis.episodes),
+        "failed_share": percent(diagnosis.failed, diagnosis.episodes),
         "passed": f"{passed:,}",
-        "passed_share": _percent(passed, diagnosis.episodes),
+        "passed_share": percent(passed, diagnosis.episodes),
         "invalid": f"{diagnosis.invalid:,}",
         "unexplained": f"{diagnosis.unexplained:,}",
         "bar": parts,
@@ -131,14 +103,14 @@ def _describe_pattern(
 
 
 def _share(name: str, number: int, total: int) -> dict[str, Any]:
-    percent = _percent(number, total)
+    share = percent(number, total)
     kind = {"fail": "failing", "pass": "passing"}[name]
     return {
         "name": name,
         "start": 0,
         "width": round(100 * number / total, 2) if total else 0,
-        "percent": percent,
-        "counted": f"{number:,} of {total:,}" + (f" ({percent})" if total else ""),
+        "percent": share,
+        "counted": f"{number:,} of {total:,}" + (f" ({share})" if total else ""),
         "label": f"{number} of {total} {kind} episodes",
     }
 
@@ -148,16 +120,6 @@ def _scale(patterns: Sequence[Pattern], failed: int, passed: int) -> int:
     shares = [pattern.failed_episodes / max(failed, 1) for pattern in patterns]
     shares += [pattern.passed_episodes / max(passed, 1) for pattern in patterns]
     return min(100, max(10, 10 * math.ceil(10 * max(shares, default=1.0))))
-
-
-def _percent(number: int, total: int) -> str:
-    """A whole percentage; what is not nothing never reads `0%`, what is not all never `100%`."""
-    if not total:
-        return "–"
-    share = 100 * number / total
-    if 0 < share < 1:
-        return "<1%"
-    return f"{min(share, 99) if number < total else 100:.0f}%"
 
 
 def _contrast_in_words(p_value: float | str) -> str:

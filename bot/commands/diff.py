@@ -75,7 +75,7 @@ def command(first: str, second: str | None, repo: Path, summary: bool, as_json: 
 
 def compare(repository: Repository, first: str, second: str | None) -> Difference:
     """The difference between two sides. UsageError, RepositoryError: there is no such one."""
-    from bot.commands.show import unified_diff
+    from bot.commands.repair_diff import unified_diff
     from bot.lineage.generations import list_generations
 
     generations = list_generations(repository)

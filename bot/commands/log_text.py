@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from functools import cache
 
 from bot.commands.graph import Node, draw
 from bot.commands.log import History, find_missing
-from bot.display import count, printable
+from bot.display import count, printable, show_day
 from bot.git.objects import CommitRecord
 from bot.lineage.generations import Generation
 from bot.lineage.rejected import RejectedCandidate
@@ -64,7 +62,7 @@ def place_rejected(
 
 def generation_node(history: History, generation: Generation, parent: int | str | None) -> Node:
     """A generation: status and figures, then title, pattern and origin of each repair."""
-    when, status = day(generation.repairs[-1].when), history.merges.status(generation)
+    when, status = show_day(generation.repairs[-1].when), history.merges.status(generation)
     head = f"gen-{generation.number:04d}  {generation.commit[:10]}  {when}  {status}"
     body = []
     for repair in generation.repairs:
@@ -78,7 +76,7 @@ def generation_node(history: History, generation: Generation, parent: int | str 
 
 def rejected_node(item: RejectedCandidate) -> Node:
     """A rejected candidate: its title, and why it was rejected."""
-    head = f"rejected  {item.commit[:10]}  {day(item.when)}  {printable(item.title, 72)}"
+    head = f"rejected  {item.commit[:10]}  {show_day(item.when)}  {printable(item.title, 72)}"
     why = f"    {printable(item.reason, 96)}  [{printable(item.origin, 60)}]"
     return Node(item.ref, None, head, [why], mark="x")
 
@@ -86,7 +84,7 @@ def rejected_node(item: RejectedCandidate) -> Node:
 def root_node(commit: CommitRecord) -> Node:
     """The commit, of no generation, where generations begin."""
     title = printable(commit.message.partition("\n")[0], 72)
-    return Node(commit.oid, None, f"{commit.oid[:10]}  {day(commit.when)}  {title}", mark="o")
+    return Node(commit.oid, None, f"{commit.oid[:10]}  {show_day(commit.when)}  {title}", mark="o")
 
 
 def figures_line(generation: Generation) -> str:
@@ -105,16 +103,3 @@ def figures_line(generation: Generation) -> str:
 def fit(text: str, limit: int) -> str:
     """`text`, printable and short enough; most is so already, and there are thousands of lines."""
     return text if len(text) <= limit and text.isprintable() else printable(text, limit)
-
-
-def day(when: int) -> str:
-    """Seconds since 1970 as a date, UTC."""
-    return _date(when // 86_400)
-
-
-@cache
-def _date(days: int) -> str:
-    try:
-        return datetime.fromtimestamp(days * 86_400, UTC).strftime("%Y-%m-%d")
-    except (ValueError, OverflowError, OSError):
-        return "no date"

@@ -181,7 +181,8 @@ def prove(shop: Workshop, base: str, reverting: Reverting) -> None:
 
 def show(repository: Repository, reverting: Reverting, as_json: bool) -> None:
     """What would be proven: what stays, and the diff from the generation to the candidate."""
-    from bot.commands.show import Paint, paint_diff, unified_diff
+    from bot.commands.repair_diff import unified_diff
+    from bot.commands.show import Paint, paint_diff
 
     generation, repair = reverting.generation, reverting.repair
     old, new = generation.repairs[-1].tree, reverting.rest[-1].tree

@@ -13,13 +13,13 @@ import click
 
 from bot.commands.log import describe_generation, find_missing
 from bot.commands.options import json_option, repo_option
+from bot.commands.repair_diff import diff_of, explain
 from bot.display import printable
 
 if TYPE_CHECKING:
     from bot.edit.hunks import Hunk
     from bot.git.repository import Repository
     from bot.lineage.generations import Generation, Repair
-    from bot.records import ModificationSpec
 
 LONGEST_DIFF = 5000
 
@@ -170,65 +170,9 @@ def describe(
     return {"format_version": 1, **described, "missing": find_missing([generation])}
 
 
-def diff_of(repository: Repository, generation: Generation, commit: str) -> list[str]:
-    """The lines of a repair's diff; one sentence where its parent is not in this clone."""
-    parent = parent_of(generation, commit)
-    if parent is None or parent not in repository.read_commits([parent]):
-        return ["The commit below this repair is not in this clone: git fetch --unshallow"]
-    return unified_diff(repository, parent, commit)
-
-
-def unified_diff(repository: Repository, old: str, new: str) -> list[str]:
-    """The lines of the diff between two commits, without colours and foreign programs."""
-    text = repository.git(
-        *("diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv"),
-        *("--end-of-options", old, new),
-    )
-    return text.split("\n") if text else []
-
-
-def parent_of(generation: Generation, commit: str) -> str | None:
-    """The commit below a repair; None where a shallow clone ends before it."""
-    place = generation.commits.index(commit)
-    return generation.commits[place - 1] if place else generation.base
-
-
 def wrap(reason: str) -> list[str]:
     """A reason as comment lines of at most 96 columns."""
     return textwrap.wrap(reason, 96, initial_indent="# ", subsequent_indent="#   ") or []
-
-
-def explain(
-    repository: Repository, generation: Generation, repair: Repair, diff: list[str]
-) -> list[tuple[Hunk, list[str]]]:
-    """The hunks of a repair's diff, each with the reasons of the edits behind it."""
-    from bot.edit.hunks import explain_diff
-    from bot.lineage.evidence import read_note, stored_spec
-
-    parent = parent_of(generation, repair.commit)
-    if parent is None or not diff or not diff[0].startswith("diff "):
-        return []
-    spec = stored_spec(read_note(repository, repair.commit) or {})
-    hunks = explain_diff("\n".join(diff), spec, lambda path: repository.read_file(parent, path))
-    return [(hunk, reasons(hunk, spec, repair)) for hunk in hunks]
-
-
-def reasons(hunk: Hunk, spec: ModificationSpec | None, repair: Repair) -> list[str]:
-    """One sentence for each edit behind a hunk; the pattern stands at the end of the last."""
-    pattern = repair.message.trailers.get("Pattern", "")
-    answers = f" [{pattern}]" if pattern else ""
-    if spec is None:
-        return [f"{repair.message.title}{answers}"]
-    if not hunk.edits:
-        return ["Not by an edit of the spec: a person's change, or an older version of the bot."]
-    said = []
-    for number in hunk.edits:
-        edit = spec.edits[number]
-        where = f" in {edit.target}" if edit.target else ""
-        why = edit.why or spec.title
-        said.append(f"edit {number + 1} of {len(spec.edits)}, {edit.op}{where}: {why}")
-    said[-1] += answers
-    return said
 
 
 def paint_diff(lines: list[str], hunks: list[tuple[Hunk, list[str]]], paint: Paint) -> list[str]:
