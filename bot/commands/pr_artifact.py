@@ -34,8 +34,7 @@ def export_generation(repository: Repository, generation: Generation, folder: Pa
                 "`ecdysis fetch` gets the notes; `ecdysis evolve` makes a measured generation.",
             )
         # Objections and what was not done are part of what the reviewer is told.
-        _, objections, not_done = split_body(repair.message.body)
-        explanation, _, _ = split_body(repair.message.body)
+        explanation, objections, not_done = split_body(repair.message.body)
         parts = [explanation, *(f"Objection {text}" for text in objections)]
         parts += [f"Not done: {'; '.join(not_done)}"] if not_done else []
         stated = StatedRepair(

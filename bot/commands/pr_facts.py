@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bot.commands.show import diff_of, explain
-from bot.display import printable
 from bot.records import Pattern, Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ def gather(
         ],
         "figures": generation.figures,
         "verdict": verdict,
-        "accommodation": say_accommodation(verdict),
     }
     return GenerationFacts(**{**facts, **more})
 
@@ -154,13 +152,3 @@ def read_verdict(note: Mapping[str, Any]) -> Verdict | None:
         return Verdict.model_validate(note.get("verdict"))
     except ValueError:
         return None
-
-
-def say_accommodation(verdict: Verdict | None) -> str | None:
-    """What a verdict says of accommodation, if it says anything."""
-    said = (verdict.model_extra or {}).get("accommodation") if verdict is not None else None
-    if isinstance(said, dict):
-        return "; ".join(
-            f"{printable(str(k), 40)} {printable(str(v), 60)}" for k, v in said.items()
-        )
-    return None if said is None else printable(str(said), 300)

@@ -59,7 +59,7 @@ def drop_repairs(
     from bot.edit.refusal import Refusal
     from bot.lineage.evidence import add_notes, move_note, read_note, stored_spec
     from bot.lineage.generations import GENERATION_PREFIX, find_generation
-    from bot.lineage.message import PREFIX, write_moved_message
+    from bot.lineage.message import write_moved_message
 
     numbers = {drop.number for drop in drops}
     sources = ", ".join(sorted(done_drops(generation) | {drop.source for drop in drops}))
@@ -86,9 +86,12 @@ def drop_repairs(
         if not result.applied.files:
             continue
         tree = repository.write_tree(tree, dict(result.applied.files))
-        moved = write_moved_message(repair.message, result.spec, repair.commit)
-        trailers = [f"{PREFIX}Generation: {generation.number}", f"{PREFIX}{DROPPED}: {sources}"]
-        message = "\n".join([moved.rstrip(), *trailers]) + "\n"
+        more = {
+            "Rebased-From": repair.commit,
+            "Generation": str(generation.number),
+            DROPPED: sources,
+        }
+        message = write_moved_message(repair.message, result.spec, more)
         tip = repository.commit_tree(tree, [tip], message)
         notes[tip] = move_note(note, result.spec, repair.commit)
     if tip == base:
@@ -125,7 +128,9 @@ def reject(repository: Repository, generation: Generation, number: int, reason: 
     if spec is None:
         return False
     tree = repository.tree_of(repair.commit)
-    record_rejected(repository, tree=tree, spec=spec, reason=reason, base_commit=generation.base)
+    record_rejected(
+        repository, tree=tree, spec=spec, reason=reason, base_commit=generation.base, kind="review"
+    )
     return True
 
 

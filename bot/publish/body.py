@@ -227,8 +227,8 @@ def _result(facts: GenerationFacts, left_out: Sequence[str]) -> list[str]:
         ("Noise band", _known(figures.get("Noise-Band"), "net flips of the unchanged harness")),
         ("Chance of such a gain", _known(figures.get("P-Value"), "exact, paired, one-sided")),
         ("Trials per task", _known(figures.get("Trials"))),
-        ("Activation", _activation(verdict)),
-        ("Accommodation", prose(facts.accommodation) if facts.accommodation else "not measured"),
+        ("Activation", _activation(facts)),
+        ("Accommodation", _accommodation(facts)),
         ("Replay", _replay(verdict)),
         ("An episode costs", _inference(verdict.inference) if verdict else "not known"),
         ("Cost of this decision", _cost(verdict)),
@@ -257,11 +257,28 @@ def _flips(tasks: Sequence[str] | None, number: str | None, left_out: Sequence[s
     return f"{len(tasks)}: " + ", ".join(code(task, 80) for task in tasks)
 
 
-def _activation(verdict: Verdict | None) -> str:
-    if verdict is None or not verdict.activated:
-        return "not measured"
-    ran = sum(verdict.activated)
-    return f"{ran} of {count(len(verdict.activated), 'edit')} ran in an episode"
+def _activation(facts: GenerationFacts) -> str:
+    activated = facts.verdict.activated if facts.verdict else []
+    if activated:
+        return f"{sum(activated)} of {count(len(activated), 'edit')} ran in an episode"
+    stated = facts.figures.get("Activated")
+    return f"{prose(stated, 40)} edits ran in an episode" if stated else "not measured"
+
+
+def _accommodation(facts: GenerationFacts) -> str:
+    """Whether the edits serve one task or model instead of the harness."""
+    of = facts.verdict.accommodation if facts.verdict else None
+    if of is None:
+        stated = facts.figures.get("Accommodation")
+        narrow = "edits serve only the tasks that they were derived from"
+        return f"{prose(stated, 40)} {narrow}" if stated else "not measured"
+    said = [
+        f"{len(of.narrow)} of {count(of.edits, 'edit')} serve only the tasks that they were "
+        f"derived from ({of.other_tasks} others were looked at)"
+    ]
+    said += [f"takes away: {prose(what, 200)}" for what in of.shrunk[:REASONS]]
+    said += [f"looks like a task: {prose(what, 200)}" for what in of.flags[:REASONS]]
+    return "; ".join(said)
 
 
 def _replay(verdict: Verdict | None) -> str:

@@ -81,7 +81,6 @@ class GenerationFacts:
     repairs: Sequence[RepairFacts]
     figures: dict[str, str]
     verdict: Verdict | None = None
-    accommodation: str | None = None
     stacked_on: int | None = None
     quotes: bool = True
     reported_by: str | None = None
@@ -108,6 +107,11 @@ def weaknesses(facts: GenerationFacts) -> list[str]:
             found.append(f"The gate's decision is {verdict.decision}.")
         if verdict.activated and not all(verdict.activated):
             found.append("Some edited lines never ran in any episode.")
+        of = verdict.accommodation
+        if of is not None and of.edits and len(of.narrow) == of.edits:
+            found.append("Every edit serves only the tasks that it was derived from.")
+        if of is not None and of.shrunk:
+            found.append("The edits take away something that the harness could do.")
         if "self-reported" in verdict.reason:
             found.append("The world's state is what the harness itself reported.")
     p_value = as_float(facts.figures.get("P-Value"))

@@ -25,7 +25,7 @@ from bot.publish.facts import (
     choose_labels,
     weaknesses,
 )
-from bot.records import Attribution, Evidence, Inference, OtherModel, Verdict
+from bot.records import Accommodation, Attribution, Evidence, Inference, OtherModel, Verdict
 from tests.helpers.repairs import make_pattern, make_spec
 
 GOLDEN = Path(__file__).with_name("body.md")
@@ -125,6 +125,9 @@ def make_facts(**more: Any) -> GenerationFacts:
             tasks=24,
             trials=1,
             activated=[True, True],
+            accommodation=Accommodation(
+                edits=2, other_tasks=9, acted=[9, 0], narrow=[1], ratio=0.5
+            ),
             cost={"model_calls": 412, "tokens": 183_000, "wall_s": 151.0},
             inference=Inference(
                 tokens_before=430, tokens_after=512, calls_before=2.1, calls_after=1.8
@@ -133,7 +136,6 @@ def make_facts(**more: Any) -> GenerationFacts:
                 OtherModel(model="other-7b", tasks=24, before=15, after=18, fixed=["task-0104"])
             ],
         ),
-        "accommodation": "0.12: it acts on 9 tasks that it was not derived from",
     }
     return GenerationFacts(**{**values, **more})
 
@@ -188,10 +190,15 @@ def test_nothing_foreign_acts() -> None:
     facts = make_facts(
         repairs=[repair],
         figures=dict.fromkeys(make_facts().figures, HOSTILE),
-        accommodation=HOSTILE,
         notes=[HOSTILE],
         reported_by=HOSTILE,
-        verdict=Verdict(decision="reject", reason=HOSTILE, fixed=[HOSTILE], broken=[HOSTILE]),
+        verdict=Verdict(
+            decision="reject",
+            reason=HOSTILE,
+            fixed=[HOSTILE],
+            broken=[HOSTILE],
+            accommodation=Accommodation(edits=1, shrunk=[HOSTILE], flags=[HOSTILE]),
+        ),
     )
     for body in (write_body(facts), write_explanation(facts, 1)):
         assert "@maya" not in body
@@ -236,7 +243,6 @@ def test_without_notes_it_says_what_is_unknown() -> None:
     facts = make_facts(
         repairs=[make_repair(spec=None, pattern=None, hunks=[], objections=[], alternatives=[])],
         verdict=None,
-        accommodation=None,
     )
     body = write_body(facts)
     assert (
@@ -279,6 +285,8 @@ def test_weak_figures_make_a_draft(changes: dict[str, str], why: str | None) -> 
         ({"decision": "undecidable"}, "decision is undecidable"),
         ({"activated": [True, False]}, "never ran"),
         ({"reason": "Better; the state is self-reported."}, "harness itself reported"),
+        ({"accommodation": Accommodation(edits=1, narrow=[0])}, "that it was derived from"),
+        ({"accommodation": Accommodation(edits=2, shrunk=["a tool"])}, "take away something"),
     ],
 )
 def test_a_weak_verdict_makes_a_draft(verdict: dict[str, Any], why: str) -> None:
