@@ -1,4 +1,4 @@
-"""`ecdysis init`: the starter harness, as a repository of its own."""
+"""`ecdysis init`: a table for a harness, its workflow, or the starter harness as a repository."""
 
 from __future__ import annotations
 
@@ -21,8 +21,21 @@ from bot.errors import InputError, NothingFound, RepositoryError, UsageError
     metavar="DIR",
     help="Copy the starter harness to DIR (new or empty) and commit it there.",
 )
+@click.option(
+    "--workflow",
+    is_flag=True,
+    help="Write .github/workflows/ecdysis.yml, which evolves the harness on GitHub.",
+)
+@click.option(
+    "--action",
+    metavar="OWNER/NAME@COMMIT",
+    help="The bot's repository and the commit of it that the workflow runs.  "
+    "[default: what was installed]",
+)
 @click.option("--yes", is_flag=True, help="Write the proposed table without asking.")
-def command(repo: Path, template: Path | None, yes: bool) -> None:
+def command(
+    repo: Path, template: Path | None, workflow: bool, action: str | None, yes: bool
+) -> None:
     """Get a harness ready for the bot.
 
     In a repository that holds a harness, reads the code (nothing is run), proposes the
@@ -31,7 +44,13 @@ def command(repo: Path, template: Path | None, yes: bool) -> None:
 
     `--template DIR` makes a repository in DIR from the starter harness instead: a small agent
     with its environment, its scorer, its tasks, and a table that is filled in.
+
+    `--workflow` writes a workflow of two jobs for GitHub: one evaluates and may write nothing, one
+    publishes and runs no harness code.
     """
+    if workflow:
+        add_workflow(repo, action)
+        return
     if template is not None:
         copy_template(template)
         click.echo(f"A harness, committed in {template}. Next:")
@@ -75,6 +94,37 @@ def add_table(repo: Path, yes: bool) -> None:
         click.echo('    "Your own harness" has an adapter and a scorer to copy)')
     click.echo(f"  git add {target.name} && git commit")
     click.echo("  ecdysis doctor")
+    click.echo("  ecdysis init --workflow   (on GitHub: once a week, by pull request)")
+
+
+def add_workflow(repo: Path, action: str | None) -> None:
+    """Write the workflow into the work tree; nothing that is there is overwritten."""
+    from bot.commands.revision import load_table
+    from bot.commands.workflow import WORKFLOW, installed_action, key_names, write_workflow
+    from bot.git.repository import Repository
+
+    repository = Repository.open(repo)
+    if repository.state().bare:
+        raise RepositoryError("A bare repository has no work tree.", "Run init in a clone.")
+    path = repository.root / WORKFLOW
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{WORKFLOW} exists already.", "Move it away to have it written anew.")
+    chosen = action or installed_action()
+    if chosen is None:
+        raise UsageError(
+            "This installation does not say which commit of the bot it is.",
+            "Name it: ecdysis init --workflow --action OWNER/NAME@COMMIT",
+        )
+    table = load_table(repository, "HEAD")
+    text = write_workflow(table, chosen)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    click.echo(f"Written: {WORKFLOW}. Next:")
+    for name in key_names(table):
+        click.echo(f"  gh secret set {name}")
+    click.echo("  in the repository's settings, under Actions, General, Workflow permissions:")
+    click.echo("    allow GitHub Actions to create pull requests")
+    click.echo(f"  git add {WORKFLOW} && git commit && git push")
 
 
 def _has_table(path: Path) -> bool:
