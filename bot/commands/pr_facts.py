@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bot.commands.show import diff_of, explain
+from bot.commands.repair_diff import diff_of, explain
 from bot.records import Pattern, Verdict
 
 if TYPE_CHECKING:
