@@ -26,6 +26,8 @@ from bot.sandbox import choose_sandbox
 from tests.helpers.order_desk import as_json, order_desk, scripted_reply, snapshot
 from tests.helpers.repositories import git
 
+pytestmark = pytest.mark.xdist_group("evolve")
+
 MARKS = {"select": "quagga", "test": "thylacine"}
 MARK = re.compile(rb"quagga|thylacine", re.IGNORECASE)
 

@@ -19,6 +19,8 @@ from bot.sandbox import choose_sandbox
 from tests.helpers.harnesses import runner, tiny
 from tests.helpers.repairs import make_pattern, make_spec
 
+pytestmark = pytest.mark.xdist_group("observation")
+
 AGENT = """
 LIMIT = 3
 

@@ -22,6 +22,8 @@ from bot.sandbox.choose import try_level
 from bot.sandbox.levels import LEVELS
 from tests.helpers.harnesses import SPLITS, TABLE, runner, tiny
 
+pytestmark = pytest.mark.xdist_group("watch")
+
 LIBRARY = '''\
 """Lines that end in a letter are asked for by it."""
 import multiprocessing, os, subprocess, sys, threading

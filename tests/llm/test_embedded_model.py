@@ -31,6 +31,8 @@ from bot.llm.transcript import Transcript, replaying
 from bot.sandbox import Finished
 from tests.llm.asking import Cause
 
+pytestmark = pytest.mark.xdist_group("embedded_model")
+
 CONTENT = b"not a model, but big enough to check" * 1000
 
 

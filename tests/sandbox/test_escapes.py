@@ -18,6 +18,8 @@ from tests.sandbox.conftest import make_sandbox
 from tests.sandbox.escapes import ESCAPES, Escape
 from tests.sandbox.scene import SECRET, Scene, open_scene
 
+pytestmark = pytest.mark.xdist_group("escapes")
+
 NAMED = {escape.name.replace(" ", "-"): escape for escape in ESCAPES}
 TRIED = ["off", *LEVELS]
 RACES = 8
