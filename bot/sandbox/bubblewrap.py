@@ -14,14 +14,15 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
-from bot.sandbox.interface import ProcessLimits, View
+from bot.sandbox.interface import View
 from bot.sandbox.levels import BUBBLEWRAP
 from bot.sandbox.limits import limiting_command
-from bot.sandbox.process import Child, Processes, wait_for_pid
+from bot.sandbox.process import Child, Order, Processes, wait_for_pid
 from bot.sandbox.seccomp import filter_program
 from bot.sandbox.system import interpreter_paths, own_interpreter, system_paths
 
@@ -41,39 +42,24 @@ class Bubblewrap(Processes):
         super().__init__()
         self._program = program
 
-    def _spawn(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        view: View,
-        stdin: bytes | None = None,
-        interactive: bool = False,
-    ) -> Child:
-        if not cwd.is_dir():
-            raise FileNotFoundError(cwd)
+    def _spawn(self, order: Order) -> Child:
+        if not order.cwd.is_dir():
+            raise FileNotFoundError(order.cwd)
         with ExitStack() as stack:
-            options = stack.enter_context(_readable(_options(cwd, limits, view)))
+            options = stack.enter_context(_readable(_options(order)))
             filtering = stack.enter_context(_readable(filter_program(shared_machine=False)))
             told, telling = os.pipe()
             stack.callback(os.close, told)
             with os.fdopen(telling, "wb"):
                 child = NamespaceChild(
                     [
-                        *limiting_command(limits),
+                        *limiting_command(order.limits),
                         *(self._program, "--args", str(options), "--seccomp", str(filtering)),
                         *("--info-fd", str(telling), "--"),
-                        *_forwarder(view),
-                        *argv,
+                        *_forwarder(order.view),
+                        *order.argv,
                     ],
-                    cwd=Path("/"),
-                    env=env,
-                    limits=limits,
-                    writable=view.writable,
-                    stdin=stdin,
-                    interactive=interactive,
+                    replace(order, cwd=Path("/")),
                     pass_fds=(options, filtering, telling),
                 )
             child.find_first(told)
@@ -139,13 +125,14 @@ def find_programs() -> list[str]:
     return [program for program in found if program]
 
 
-def _options(cwd: Path, limits: ProcessLimits, view: View) -> bytes:
+def _options(order: Order) -> bytes:
     """Bwrap's options, each ended by a NUL."""
+    view = order.view
     options = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     if view.network:
         options.append("--share-net")
     # What lies in memory is small: it is not limited by `memory_mb`.
-    small = str((limits.disk_mb << 20) // 4)
+    small = str((order.limits.disk_mb << 20) // 4)
     # Of /proc/sys, what only root may write is root's even without any capability.
     options += ["--proc", "/proc", "--remount-ro", "/proc"]
     options += ["--dev", "/dev", "--remount-ro", "/dev"]
@@ -156,7 +143,7 @@ def _options(cwd: Path, limits: ProcessLimits, view: View) -> bytes:
         options += _binds("--ro-bind", (Path(FORWARD), view.model.socket))
     options += _binds("--ro-bind", (*view.readable, *view.sockets))
     options += _binds("--bind", view.writable)
-    options += ["--remount-ro", "/", "--chdir", str(cwd)]
+    options += ["--remount-ro", "/", "--chdir", str(order.cwd)]
     return b"".join(os.fsencode(option) + b"\0" for option in options)
 
 

@@ -100,13 +100,15 @@ def set_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(kind, (value, value))
 
 
-def become_program(order: dict[str, Any], tell: int, wait: int) -> None:
+def become_program(order: dict[str, Any], supervisor: int, tell: int, wait: int) -> None:
     """In the child: give up everything, then run the program."""
     argv = order["argv"]
     assert isinstance(argv, list)
     try:
         os.setsid()
         control(_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != supervisor:
+            os._exit(1)  # as below
         set_limits(order["limits"])
         os.chdir(str(order["cwd"]))
         enter_domain(order["inner"])
@@ -213,17 +215,20 @@ def main() -> None:
     ask, end = order["ask"], order["end"]
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, ask, end})
     control(_DEATH_SIGNAL, end)
+    if os.getppid() != order["supervisor"]:
+        os._exit(1)  # it had died before the kernel was asked to tell us
     control(_SUBREAPER, 1)
     control(_NO_NEW_PRIVILEGES, 1)
     if order["outer"] is not None:
         enter_domain(order["outer"])
     told, tell = os.pipe()
     wait, go = os.pipe()
+    supervisor = os.getpid()
     program = os.fork()
     if program == 0:
         os.close(told)
         os.close(go)
-        become_program(order, tell, wait)
+        become_program(order, supervisor, tell, wait)
     os.close(tell)
     os.close(wait)
     if order["guard"] is not None:

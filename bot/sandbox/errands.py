@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bot.sandbox.interface import Finished, ProcessLimits
 from bot.sandbox.limits import MarkedChild
+from bot.sandbox.process import Order
 
 PLAIN = {"PATH": os.defpath}
 
@@ -27,7 +28,7 @@ def run_trusted(
 ) -> Finished:
     """One of the bot's own errands (pip, venv). `while_running` is called every 0.2 s."""
     limits = ProcessLimits(wall_s, memory_mb=1 << 20, file_mb=1 << 16, processes=4096)
-    with MarkedChild(argv, cwd=cwd, env=env, limits=limits) as child:
+    with MarkedChild(Order(argv, cwd, env, limits)) as child:
         until = time.monotonic() + wall_s
         while not child.wait(min(0.2, wall_s)):
             if while_running is not None:

@@ -14,15 +14,15 @@ import platform
 import signal
 import struct
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bot.sandbox.interface import ProcessLimits, View
+from bot.sandbox.interface import View
 from bot.sandbox.levels import LANDLOCK
 from bot.sandbox.limits import resource_limits
-from bot.sandbox.process import Child, Processes
+from bot.sandbox.process import Child, Order, Processes
 from bot.sandbox.seccomp import MACHINES, filter_program
 from bot.sandbox.system import own_interpreter, system_paths
 
@@ -76,26 +76,18 @@ class Landlock(Processes):
             if abi < SIGNALS_ABI:
                 self.promises -= {"abstract-sockets"}
 
-    def _spawn(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        view: View,
-        stdin: bytes | None = None,
-        interactive: bool = False,
-    ) -> Child:
+    def _spawn(self, order: Order) -> Child:
+        view = order.view
         guarded = self._guarded and not view.network
         filtering = filter_program(
             shared_machine=not view.network, unix=bool(view.sockets), guarded=guarded
         )
         reached = [str(place) for place in (*view.sockets, *view.writable)]
-        order = {
-            "argv": list(argv),
-            "cwd": str(cwd),
-            "limits": resource_limits(limits),
+        told = {
+            "supervisor": os.getpid(),
+            "argv": list(order.argv),
+            "cwd": str(order.cwd),
+            "limits": resource_limits(order.limits),
             "ask": ASK,
             "end": END,
             "outer": self._outer(),
@@ -104,13 +96,8 @@ class Landlock(Processes):
             "guard": (view.model.port if view.model else 0, reached) if guarded else None,
         }
         return SupervisedChild(
-            [str(own_interpreter()), "-I", "-S", "-c", CONFINE, HERE, marshal.dumps(order).hex()],
-            cwd=cwd,
-            env=env,
-            limits=limits,
-            writable=view.writable,
-            stdin=stdin,
-            interactive=interactive,
+            [str(own_interpreter()), "-I", "-S", "-c", CONFINE, HERE, marshal.dumps(told).hex()],
+            order,
         )
 
     def _outer(self) -> dict[str, Any] | None:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
-from bot.sandbox.interface import ProcessLimits, View
+from bot.sandbox.interface import ProcessLimits
 from bot.sandbox.levels import LIMITS
-from bot.sandbox.process import Child, Processes
+from bot.sandbox.process import Child, Order, Processes
+from bot.sandbox.warden import MARK
 
 COUNTED_S = 0.5
 ROOM = 8
 SEARCHES = 5
-MARK = "ECDYSIS_PROCESS"
-"""The variable by which processes that left their group are found again."""
-
 _SCRIPT = """
+[ "$PPID" = {supervisor} ] || exit 1
 ulimit -c 0
 ulimit -t {cpu}
 ulimit -v {memory_kb} 2>/dev/null
@@ -46,52 +43,15 @@ class ResourceLimits(Processes):
     promises = LIMITS.promises - (set() if sys.platform == "linux" else {"memory"})
     own_network = False
 
-    def _spawn(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        view: View,
-        stdin: bytes | None = None,
-        interactive: bool = False,
-    ) -> Child:
-        return MarkedChild(
-            argv,
-            cwd=cwd,
-            env=env,
-            limits=limits,
-            writable=view.writable,
-            stdin=stdin,
-            interactive=interactive,
-        )
+    def _spawn(self, order: Order) -> Child:
+        return MarkedChild(order)
 
 
 class MarkedChild(Child):
     """A process group, and those that left it but still carry a variable of ours."""
 
-    def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        writable: Sequence[Path] = (),
-        stdin: bytes | None = None,
-        interactive: bool = False,
-    ) -> None:
-        self._mark = secrets.token_hex(8)
-        super().__init__(
-            [*limiting_command(limits), *argv],
-            cwd=cwd,
-            env={**env, MARK: self._mark},
-            limits=limits,
-            writable=writable,
-            stdin=stdin,
-            interactive=interactive,
-        )
+    def __init__(self, order: Order) -> None:
+        super().__init__([*limiting_command(order.limits), *order.argv], order)
 
     def _bury(self) -> None:
         # Again until nothing new is found: a process shows no variables while it becomes another
@@ -105,7 +65,7 @@ class MarkedChild(Child):
                 break
 
     def _carriers(self) -> list[int]:
-        needle = f"{MARK}={self._mark}".encode()
+        needle = f"{MARK}={self.mark}".encode()
         carriers = []
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -117,10 +77,12 @@ class MarkedChild(Child):
 def limiting_command(limits: ProcessLimits) -> list[str]:
     """A shell that sets the limits and becomes the program: `preexec_fn` is unsafe with threads.
 
-    On Linux it dies with the thread that starts it.
+    On Linux it dies with the thread that starts it, and, where that had died before the kernel
+    was asked for this, it ends by itself.
     """
     tasks = most_tasks(limits)
     script = _SCRIPT.format(
+        supervisor=os.getpid(),
         # CPU time of one process; the wall clock bounds the rest.
         cpu=int(limits.wall_s) + 1,
         memory_kb=limits.memory_mb << 10,

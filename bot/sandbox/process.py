@@ -16,56 +16,66 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from bot.sandbox.interface import Finished, ProcessLimits, Running, View
 from bot.sandbox.lines import Lines
+from bot.sandbox.warden import MARK, new_mark
 from bot.sandbox.watch import Watch, size_on_disk
 
 NOTHING = View()
 
 
+@dataclass(frozen=True)
+class Order:
+    """A program to start. `interactive`: one talks to it in lines; else it gets `stdin`, or none.
+
+    The other fields are as in `interface.Sandbox`.
+    """
+
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str]
+    limits: ProcessLimits
+    view: View = NOTHING
+    stdin: bytes | None = None
+    interactive: bool = False
+
+
 class Child:
     """A child process with limits; output goes to files, so that nothing can block or flood us.
 
-    `command` becomes the program `argv` within its limits. Here the process group is all that is
-    killed; levels that hold more together override the four methods at the end.
+    `command` becomes the program of `order` within its limits. Here the process group is all that
+    is killed; levels that hold more together override the four methods at the end.
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        writable: Sequence[Path] = (),
-        stdin: bytes | None = None,
-        interactive: bool = False,
-        pass_fds: Sequence[int] = (),
+        self, command: Sequence[str], order: Order, *, pass_fds: Sequence[int] = ()
     ) -> None:
-        self.limits, self.writable, self.over = limits, writable, ""
-        self.lay_there = size_on_disk(writable)
+        self.limits, self.writable, self.over = order.limits, order.view.writable, ""
+        self.lay_there = size_on_disk(self.writable)
+        self.mark = new_mark()
         self._started = time.monotonic()
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in finish
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._lines = Lines(limits.output_mb << 20)
+        self._lines = Lines(order.limits.output_mb << 20)
         given: IO[bytes] | int = subprocess.DEVNULL
-        if interactive:
+        if order.interactive:
             given = subprocess.PIPE
-        elif stdin is not None:
+        elif order.stdin is not None:
             given = tempfile.TemporaryFile()  # noqa: SIM115
-            given.write(stdin)
+            given.write(order.stdin)
             given.seek(0)
         self._ended: Finished | None = None
         self._family: set[Child] = set()
         self._process = subprocess.Popen(
             command,
-            cwd=cwd,
-            env=env,
+            cwd=order.cwd,
+            env={**order.env, MARK: self.mark},
             stdin=given,
-            stdout=subprocess.PIPE if interactive else self._stdout,
+            stdout=subprocess.PIPE if order.interactive else self._stdout,
             stderr=self._stderr,
             start_new_session=True,
             close_fds=True,
@@ -73,7 +83,7 @@ class Child:
         )
         if not isinstance(given, int):
             given.close()
-        if interactive:
+        if order.interactive:
             threading.Thread(target=self._pump, daemon=True).start()
 
     def __enter__(self) -> Child:
@@ -194,7 +204,7 @@ class Processes(ABC):
         stdin: bytes | None = None,
     ) -> Finished:
         """Run a program to its end, or to the end of its time."""
-        child = self._spawn(argv, cwd=cwd, env=env, limits=limits, view=view, stdin=stdin)
+        child = self._spawn(Order(argv, cwd, env, limits, view, stdin))
         with child:
             self._admit(child)
             timed_out = not child.wait(limits.wall_s)
@@ -210,7 +220,7 @@ class Processes(ABC):
         view: View = NOTHING,
     ) -> Running:
         """Start a program that one talks to in lines."""
-        child = self._spawn(argv, cwd=cwd, env=env, limits=limits, view=view, interactive=True)
+        child = self._spawn(Order(argv, cwd, env, limits, view, interactive=True))
         self._admit(child)
         return child
 
@@ -223,17 +233,7 @@ class Processes(ABC):
         self._watch.begin()
 
     @abstractmethod
-    def _spawn(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: ProcessLimits,
-        view: View,
-        stdin: bytes | None = None,
-        interactive: bool = False,
-    ) -> Child:
+    def _spawn(self, order: Order) -> Child:
         """The program, started at this level."""
 
 

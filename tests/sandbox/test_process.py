@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox import Finished, ProcessLimits, Running, Sandbox
-from bot.sandbox.limits import MARK
+from bot.sandbox.limits import limiting_command
+from bot.sandbox.warden import MARK
 from tests.sandbox.conftest import ENV, PYTHON, is_running, seeing
 
 LIMITS = ProcessLimits(wall_s=10, memory_mb=512, file_mb=2, output_mb=1)
@@ -245,6 +246,36 @@ def test_a_killed_bot_takes_its_children_with_it(sandbox: Sandbox, tmp_path: Pat
     assert is_running(word)
     os.kill(bot.pid, signal.SIGKILL)
     bot.wait()
+    assert ends(word)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a parent-death signal")
+def test_a_start_that_its_bot_did_not_live_to_see_ends_by_itself() -> None:
+    command = [*limiting_command(LIMITS), "echo", "runs"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"runs\n"
+    other = ["sh", "-c", '"$@"; exit $?', "sh", *command]  # a parent that is not who made it
+    done = subprocess.run(other, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a parent-death signal")
+def test_a_bot_killed_at_any_moment_of_a_start_leaves_nothing(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    word = f"child-{secrets.token_hex(8)}"
+    command = [sys.executable, "-c", BOT.replace("code =", "print(flush=True); code =")]
+    for moment in range(40):
+        bot = subprocess.Popen(
+            [*command, sandbox.level, word, str(tmp_path)], stdout=subprocess.PIPE
+        )
+        assert bot.stdout is not None
+        bot.stdout.readline()
+        time.sleep(moment / 1000)
+        os.kill(bot.pid, signal.SIGKILL)
+        bot.wait()
+        bot.stdout.close()
+    time.sleep(0.5)
     assert ends(word)
 
 

@@ -36,16 +36,16 @@ def test_counting_stops_where_it_is_enough(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_counted_is_said(tmp_path: Path) -> None:
-    here = os.open(tmp_path, os.O_RDONLY)
+    opened = [os.open(tmp_path, os.O_RDONLY)]
     try:
-        deep = here
         for _ in range(25):
-            os.mkdir("d" * 200, dir_fd=deep)
-            deep = os.open("d" * 200, os.O_RDONLY, dir_fd=deep)
+            os.mkdir("d" * 200, dir_fd=opened[-1])
+            opened.append(os.open("d" * 200, os.O_RDONLY, dir_fd=opened[-1]))
         with pytest.raises(Unmeasurable, match="too long"):
             size_on_disk([tmp_path])
     finally:
-        os.closerange(here, deep + 1)
+        for descriptor in opened:
+            os.close(descriptor)
     remove_tree(tmp_path / ("d" * 200))
     assert list(tmp_path.iterdir()) == []
 
