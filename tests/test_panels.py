@@ -226,6 +226,7 @@ def test_a_table_without_a_panel_says_what_to_add(
     assert "Add [tool.ecdysis.panel]" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_killed_after_its_commit_reports_it_and_makes_no_other(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -250,6 +251,7 @@ def test_a_run_killed_after_its_commit_reports_it_and_makes_no_other(
     assert as_json(capsys.readouterr().out)["repairs"] == []
 
 
+@pytest.mark.slow
 def test_panel_and_catalog_do_not_go_on_with_each_others_runs(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ def test_forks_have_a_cache_of_their_own(
     assert cache_for_this_run(tmp_path) == (tmp_path / "forks" if is_fork else tmp_path)
 
 
+@pytest.mark.slow
 def test_an_environment_that_a_fork_built_is_not_used_by_a_trusted_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

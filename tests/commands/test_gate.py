@@ -194,6 +194,7 @@ def test_equal_revisions_and_protected_files(
     ]
 
 
+@pytest.mark.slow
 def test_two_other_models_of_one_name_are_asked_apart(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +213,7 @@ def test_two_other_models_of_one_name_are_asked_apart(
     assert figures == [(0.0, 8.0), (8.0, 0.0)]
 
 
+@pytest.mark.slow
 def test_what_git_diff_is_set_to_changes_nothing(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
